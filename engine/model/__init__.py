@@ -1,0 +1,1 @@
+"""Nouns of the debugger: frozen values without logic."""

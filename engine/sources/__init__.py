@@ -1,0 +1,1 @@
+"""From a call folder to raw rows: contract 1."""

@@ -1,0 +1,194 @@
+"""Blocks of decoded event rows turned into columns (contract 1.3).
+
+Every row passes here, so each step handles a whole block in one call; nothing is done row by row in Python but
+handing each row to the list of its kind.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.model.events import AUDIO_KINDS, DIALECTS
+from engine.sources import rowschema
+from engine.sources.part import CAPTURED, COLUMNS, NO_TS, STATE_NOT_READ, Intern, Ints, LedgerPart, Names
+from engine.sources.rowschema import CLASS_TYPE, ROW_CLASSES, Row
+
+_FLUSH = 64
+_INTERNED = frozenset(
+    {
+        "initial_state", "state_id", "from_state", "to_state", "edge_id", "reason", "phase", "slot", "kind",
+        "writer", "guard", "winner", "source", "candidates", "what",
+    }
+)  # fmt: skip
+"""Keys whose values repeat: equal values are stored once."""
+_RAW = frozenset({"candidates", "slots"})
+_GETTERS: dict[str, Callable[[Any], Any]] = {kind: attrgetter(*keys) for kind, keys in CAPTURED.items()}
+_TYPE_KIND = np.array(rowschema.TYPE_KIND, np.int16)
+
+
+class BlockWriter:
+    """Appends blocks of rows to the columns of a part.
+
+    Args:
+        part: What is filled; complete once `finish` was called.
+        names: The interners shared by the parts of one call.
+    """
+
+    def __init__(self, part: LedgerPart, names: Names) -> None:
+        self.part = part
+        self._names = names
+        self._size = 0
+        self._blocks: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
+        self._waiting: dict[str, list[Row]] = {kind: [] for kind in CAPTURED}
+        self._stages: list[Row] = []
+        self._stageless: list[int] = []
+        self._audio_seen = 0
+        self._sinks = self._kind_lists()
+
+    def _kind_lists(self) -> dict[type[Row], Callable[[Row], None]]:
+        """Row class → what takes a row of it; classes nothing is kept of share one list that is thrown away."""
+        self._rest: list[Row] = []
+        sinks: dict[type[Row], Callable[[Row], None]] = dict.fromkeys(CLASS_TYPE, self._rest.append)
+        for tag, cls in ROW_CLASSES.items():
+            kind = DIALECTS.get(tag, tag)
+            if kind in AUDIO_KINDS:
+                sinks[cls] = self._stages.append
+            elif kind in self._waiting:
+                sinks[cls] = self._waiting[kind].append
+        return sinks
+
+    def add(
+        self,
+        rows: list[Row],
+        starts: Ints,
+        ends: Ints,
+        lines: NDArray[np.int64],
+        odd: dict[int, rowschema.Mended] | None = None,
+    ) -> None:
+        """Append a block.
+
+        Args:
+            rows: Rows with a valid ``seq``, in file order.
+            starts, ends: Where each row's bytes lie.
+            lines: Line of each row, from 1.
+            odd: Index in the block → what had to be mended to read the row.
+        """
+        add, size, part = self._blocks, len(rows), self.part
+        add["seq"].append(np.frombuffer(array("q", [row.seq for row in rows]), np.int64))
+        moments, bad_moments = _microseconds([row.ts for row in rows])
+        add["ts"].append(moments)
+        values, integral = _clocks([row.clock_ms for row in rows])
+        add["clock"].append(values)
+        add["int_clock"].append(integral)
+        types = np.fromiter(map(CLASS_TYPE.__getitem__, map(type, rows)), np.int32, size)
+        add["kind"].append(_TYPE_KIND[types])
+        add["type_code"].append(types)
+        visits = _codes([row.visit_id for row in rows], self._names.visits)
+        add["visit"].append(visits)
+        add["state"].append(self._states(rows, visits))
+        add["start"].append(starts)
+        add["length"].append((ends - starts).astype(np.int32))
+        add["line"].append(lines.astype(np.int32))
+        self._note_sessions([row.session_id for row in rows])
+        for row in rows:
+            self._sinks[type(row)](row)
+        self._rest.clear()
+        self._flush(_FLUSH)
+        for index in bad_moments:
+            part.malformed[self._size + index] = ("ts",)
+        for index, mended in (odd or {}).items():
+            types[index] = self._names.types[mended.source_type]
+            part.mended[self._size + index] = mended.body
+            if mended.malformed:
+                part.malformed[self._size + index] = mended.malformed
+        self._size += size
+
+    def _note_sessions(self, sessions: list[str | None]) -> None:
+        if sessions.count(sessions[0]) != len(sessions):
+            self.part.sessions.update(name for name in sessions if name is not None)
+        elif sessions[0] is not None:
+            self.part.sessions.add(sessions[0])
+
+    def _states(self, rows: list[Row], visits: NDArray[np.int32]) -> NDArray[np.int32]:
+        """State codes of rows that name no visit; where a visit is named, the state decides nothing."""
+        codes = np.full(len(rows), STATE_NOT_READ, np.int32)
+        interner = self._names.states
+        for index in np.flatnonzero(visits < 0).tolist():
+            state = rows[index].state_id
+            codes[index] = -1 if state is None else interner[state]
+        return codes
+
+    def _flush(self, above: int) -> None:
+        """Move the waiting rows of each kind that has more than ``above`` of them into its columns."""
+        if len(self._stages) > above:
+            self._note_stages()
+        same = self._names.same
+        for kind, rows in self._waiting.items():
+            if len(rows) <= above:
+                continue
+            keys, columns = CAPTURED[kind], self.part.captured[kind].columns
+            got = list(map(_GETTERS[kind], rows))
+            rows.clear()
+            parts: Any = zip(*got, strict=True) if len(keys) > 1 else [got]
+            for key, values in zip(keys, parts, strict=True):
+                if key in _RAW:
+                    values = [None if raw is None else bytes(raw) for raw in values]
+                columns[key].extend(map(same.__getitem__, values) if key in _INTERNED else values)
+
+    def _note_stages(self) -> None:
+        """Audio rows without a stage, by their ordinal among audio rows."""
+        stages = [row.evidence_stage for row in self._stages]  # type: ignore[attr-defined]
+        if None in stages:
+            self._stageless += [self._audio_seen + at for at, stage in enumerate(stages) if stage is None]
+        self._audio_seen += len(stages)
+        self._stages.clear()
+
+    def finish(self) -> None:
+        """Join the blocks into the part's columns."""
+        self._flush(0)
+        part = self.part
+        for name, dtype in COLUMNS.items():
+            blocks = self._blocks[name]
+            setattr(part, name, np.concatenate(blocks) if blocks else np.zeros(0, dtype))
+            blocks.clear()
+        for kind, captured in part.captured.items():
+            captured.rows = np.flatnonzero(part.kind == rowschema.KIND_CODE[kind]).tolist()
+        if self._stageless:
+            audio = np.flatnonzero(np.isin(part.kind, [rowschema.KIND_CODE[kind] for kind in AUDIO_KINDS]))
+            part.stageless = audio[self._stageless].tolist()
+        part.rows_read = len(part) + len(part.loose)
+
+
+def _codes(values: list[str | None], interner: Intern) -> NDArray[np.int32]:
+    """Codes of a column in which equal neighbours are common; -1 for None."""
+    objects = np.array(values, dtype=object)
+    changes = np.flatnonzero(objects[1:] != objects[:-1]) + 1
+    starts = [0, *changes.tolist()]
+    if len(starts) * 3 > len(values) * 2:
+        codes = [-1 if value is None else interner[value] for value in values]
+        return np.array(codes, np.int32)
+    heads = np.array([-1 if values[at] is None else interner[values[at]] for at in starts], np.int32)
+    return np.repeat(heads, np.diff(starts, append=len(values)))
+
+
+def _microseconds(values: list[Any]) -> tuple[Ints, list[int]]:
+    """Epoch microseconds of a column of ``ts``, and the indexes of strings that are no time."""
+    if set(map(type, values)) == {float}:
+        return np.rint(np.frombuffer(array("d", values), np.float64) * 1e6).astype(np.int64), []
+    found = [rowschema.micros(value) for value in values]
+    bad = [index for index, value in enumerate(found) if value is None and values[index] is not None]
+    return np.array([NO_TS if value is None else value for value in found], np.int64), bad
+
+
+def _clocks(values: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Clocks of a column as floats (NaN for none), and which of them were recorded as integers."""
+    if set(map(type, values)) == {int}:
+        return np.frombuffer(array("d", values), np.float64), np.ones(len(values), np.bool_)
+    clock = np.array(values, np.float64)
+    return clock, np.array([type(value) is int for value in values], np.bool_)

@@ -1,0 +1,306 @@
+"""The two ledgers as one stream of distinct events in durable order (contract 1.3).
+
+Identity of an event is ``(seq, ts, kind)``. Equal rows of one identity are one event with several refs;
+unequal ones keep the durable row and are reported; two identities at one ``seq`` are two events.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.canonical import canonical
+from engine.model.events import ATTEMPT_EVENTS
+from engine.sources import rowschema, tolerant
+from engine.sources.part import NO_TS, STATE_NOT_READ, Captured, Ints, LedgerPart, LooseRow, Names
+
+
+class Ref(NamedTuple):
+    """Where an event's row stands."""
+
+    artifact: str
+    line: int
+
+
+class Conflict(NamedTuple):
+    """Rows of one identity that disagree; the first ref is the row that stands."""
+
+    event: int
+    refs: tuple[Ref, ...]
+
+
+class Ledger:
+    """Distinct bus events as columns, ordered by ``(seq, kind, ts)``.
+
+    Attributes:
+        seq, ts, clock, int_clock, kind, type_code, visit, state: As in `LedgerPart`, one entry an event.
+        captured: Kind → columns of its events; ``rows`` are event numbers, ascending.
+        suffix: Event number → ordinal among several events at one ``seq`` (only those above 0).
+        malformed: Event number → malformed keys.
+        conflicts: Identities whose rows disagree.
+        loose: ``(artifact, row)`` of rows without a valid ``seq``.
+        sessions: Session ids the rows carry.
+        durable_writes: Whether the durable ledger carries any ``slot_write``.
+        rows_read: Rows with and without a valid ``seq``, before duplicates were joined.
+    """
+
+    def __init__(self, parts: list[LedgerPart], names: Names) -> None:
+        self.parts = parts
+        self.names = names
+        self.suffix: dict[int, int] = {}
+        self.conflicts: list[Conflict] = []
+        self.loose: list[tuple[str, LooseRow]] = [
+            (part.artifact, row) for part in parts for row in part.loose
+        ]
+        self.sessions: set[str] = set().union(*(part.sessions for part in parts)) if parts else set()
+        self.rows_read = sum(part.rows_read for part in parts)
+        self._offsets = np.cumsum([0, *(len(part) for part in parts)])
+        self._extra_refs: dict[int, tuple[int, ...]] = {}
+        keep, seq = self._distinct()
+        self._keep = keep
+        self.seq: Ints = seq
+        self.ts: Ints = self._column("ts")
+        self.clock: NDArray[np.float64] = self._column("clock")
+        self.int_clock: NDArray[np.bool_] = self._column("int_clock")
+        self.kind: NDArray[np.int16] = self._column("kind")
+        self.type_code: NDArray[np.int32] = self._column("type_code")
+        self.visit: NDArray[np.int32] = self._column("visit")
+        self.state: NDArray[np.int32] = self._column("state")
+        self.durable_writes = any(
+            len(part.captured["slot_write"].rows) > 0
+            for part in parts
+            if part.artifact.startswith("state_trace")
+        )
+        event_of = self._event_of()
+        self.captured = self._captured(event_of)
+        self.malformed = self._by_event(event_of, "malformed")
+        self._require_stages(event_of)
+        for part in parts:
+            part.captured.clear()
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def _column(self, name: str) -> NDArray[Any]:
+        """A column over distinct events; the parts' own columns are dropped once joined."""
+        columns = [getattr(part, name) for part in self.parts]
+        whole = (
+            columns[0] if len(columns) == 1 else np.concatenate(columns) if columns else np.zeros(0, np.int64)
+        )
+        for part in self.parts:
+            delattr(part, name)
+        return whole if isinstance(self._keep, slice) and self._keep == slice(None) else whole[self._keep]
+
+    def _distinct(self) -> tuple[Ints | slice, Ints]:
+        """Which rows stand, in event order, and their ``seq``."""
+        if not self.parts:
+            return slice(None), np.zeros(0, np.int64)
+        seq = np.concatenate([part.seq for part in self.parts])
+        if len(seq) < 2 or bool((seq[1:] > seq[:-1]).all()):
+            return slice(None), seq
+        order = np.argsort(seq, kind="stable")
+        ordered = seq[order]
+        starts_same = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if not len(starts_same):
+            return order, ordered
+        keep = np.ones(len(order), np.bool_)
+        places = order.copy()
+        groups: list[tuple[int, list[_Chosen]]] = []
+        at = 0
+        clashes = starts_same.tolist()
+        while at < len(clashes):
+            first = clashes[at]
+            last = first + 1
+            while at < len(clashes) and clashes[at] == last - 1:
+                last += 1
+                at += 1
+            members = order[first:last].tolist()
+            chosen = self._choose(members)
+            keep[first:last] = False
+            keep[first : first + len(chosen)] = True
+            for offset, choice in enumerate(chosen):
+                places[first + offset] = choice.row
+            groups.append((first, chosen))
+        before = np.cumsum(keep) - 1
+        for first, chosen in groups:
+            for ordinal, choice in enumerate(chosen):
+                event = int(before[first]) + ordinal
+                if ordinal:
+                    self.suffix[event] = ordinal
+                if len(choice.refs) > 1:
+                    self._extra_refs[event] = choice.refs
+                if choice.conflict:
+                    self.conflicts.append(
+                        Conflict(event, tuple(map(self._ref, (choice.row, *choice.conflict))))
+                    )
+        return places[keep], ordered[keep]
+
+    def _choose(self, members: list[int]) -> list[_Chosen]:
+        """One row for each identity among rows of one ``seq``, in ``(kind, ts)`` order."""
+        identities: dict[tuple[str, int], list[int]] = {}
+        for row in members:
+            part, index = self._locate(row)
+            kind = self._kind_name(part, index)
+            identities.setdefault((kind, int(part.ts[index])), []).append(row)
+        return [self._stand(identities[identity]) for identity in sorted(identities)]
+
+    def _stand(self, rows: list[int]) -> _Chosen:
+        if len(rows) == 1:
+            return _Chosen(rows[0], (rows[0],), ())
+        raws = {self.raw_of(row) for row in rows}
+        if len(raws) == 1:
+            return _Chosen(min(rows, key=self._precedence), tuple(rows), ())
+        forms: dict[bytes, list[int]] = {}
+        for row in rows:
+            forms.setdefault(self._canonical(row), []).append(row)
+        ranked = sorted(forms, key=lambda form: (not self._any_durable(forms[form]), form))
+        stands, *others = (sorted(forms[form], key=self._precedence) for form in ranked)
+        return _Chosen(stands[0], tuple(stands), tuple(row for group in others for row in group))
+
+    def _any_durable(self, rows: list[int]) -> bool:
+        return any(self._locate(row)[0].artifact.startswith("state_trace") for row in rows)
+
+    def _precedence(self, row: int) -> tuple[bool, int]:
+        return (not self._any_durable([row]), row)
+
+    def _kind_name(self, part: LedgerPart, index: int) -> str:
+        kind = rowschema.KINDS[part.kind[index]]
+        return str(self.names.types.names[part.type_code[index]]) if part.kind[index] == rowschema.OTHER_CODE else kind
+
+    def _canonical(self, row: int) -> bytes:
+        part, index = self._locate(row)
+        flat = dict(_flat(part, index))
+        flat["type"] = self._kind_name(part, index)
+        flat["ts"] = int(part.ts[index]) if part.ts[index] != NO_TS else None
+        return canonical(flat)
+
+    def _locate(self, row: int) -> tuple[LedgerPart, int]:
+        number = int(np.searchsorted(self._offsets, row, "right")) - 1
+        return self.parts[number], row - int(self._offsets[number])
+
+    def _ref(self, row: int) -> Ref:
+        part, index = self._locate(row)
+        return Ref(part.artifact, int(part.line[index]))
+
+    def raw_of(self, row: int) -> bytes:
+        """The bytes of a physical row."""
+        part, index = self._locate(row)
+        start = int(part.start[index])
+        return bytes(part.data[start : start + int(part.length[index])])
+
+    def _event_of(self) -> Ints | None:
+        """Physical row → event number, -1 where another row stands; None when they are the same."""
+        if isinstance(self._keep, slice):
+            return None
+        event_of = np.full(int(self._offsets[-1]), -1, np.int64)
+        event_of[self._keep] = np.arange(len(self._keep))
+        return event_of
+
+    def _captured(self, event_of: Ints | None) -> dict[str, Captured]:
+        joined: dict[str, Captured] = {}
+        for part, offset in zip(self.parts, self._offsets.tolist(), strict=False):
+            for kind, captured in part.captured.items():
+                rows = np.array(captured.rows, np.int64) + offset
+                columns = captured.columns
+                if event_of is not None:
+                    rows = event_of[rows]
+                    standing = np.flatnonzero(rows >= 0)
+                    if len(standing) < len(rows):
+                        rows = rows[standing]
+                        chosen = standing.tolist()
+                        columns = {key: [values[i] for i in chosen] for key, values in columns.items()}
+                known = joined.get(kind)
+                if known is None:
+                    joined[kind] = Captured(rows.tolist(), columns)
+                elif len(rows):
+                    known.rows.extend(rows.tolist())
+                    for key, values in columns.items():
+                        known.columns[key].extend(values)
+        for captured in joined.values():
+            _sort(captured)
+        return joined
+
+    def _by_event(self, event_of: Ints | None, name: str) -> dict[int, Any]:
+        found: dict[int, Any] = {}
+        for part, offset in zip(self.parts, self._offsets.tolist(), strict=False):
+            for index, value in getattr(part, name).items():
+                event = index + offset if event_of is None else int(event_of[index + offset])
+                if event >= 0:
+                    found[event] = value
+        return found
+
+    def _require_stages(self, event_of: Ints | None) -> None:
+        """In a call with attempt events an audio row without its stage is malformed (contract 1.4)."""
+        attempts = [rowschema.KIND_CODE[kind] for kind in ATTEMPT_EVENTS]
+        if not np.isin(self.kind, attempts).any():
+            return
+        for part, offset in zip(self.parts, self._offsets.tolist(), strict=False):
+            for index in part.stageless:
+                event = index + offset if event_of is None else int(event_of[index + offset])
+                if event >= 0:
+                    keys = {*self.malformed.get(event, ()), "evidence_stage"}
+                    self.malformed[event] = tuple(sorted(keys))
+
+    def state_id(self, event: int) -> str | None:
+        """The state a row names, or None."""
+        code = int(self.state[event])
+        if code != STATE_NOT_READ:
+            return None if code < 0 else str(self.names.states.names[code])
+        value = self.flat(event).get("state_id")
+        return value if isinstance(value, str) else None
+
+    def row_of(self, event: int) -> int:
+        """The physical row that stands for an event."""
+        return event if isinstance(self._keep, slice) else int(self._keep[event])
+
+    def refs(self, event: int) -> list[Ref]:
+        """Every row that is this event, by artifact and line."""
+        rows = self._extra_refs.get(event) or (self.row_of(event),)
+        return sorted(map(self._ref, rows))
+
+    def flat(self, event: int) -> dict[str, Any]:
+        """The row of an event, un-nested and normalised."""
+        return _flat(*self._locate(self.row_of(event)))
+
+    def payload(self, event: int) -> dict[str, Any]:
+        """The payload of an event as recorded, before redaction (contract 1.4)."""
+        source_type = str(self.names.types.names[self.type_code[event]])
+        return rowschema.payload_of(self.flat(event), source_type, self.malformed.get(event, ()))
+
+    def event_id(self, event: int) -> str:
+        """``bus:<seq>``, with ``.1``, ``.2`` for further events at one ``seq``."""
+        suffix = self.suffix.get(event)
+        return f"bus:{self.seq[event]}" if suffix is None else f"bus:{self.seq[event]}.{suffix}"
+
+    def find(self, seq: int, suffix: int = 0) -> int | None:
+        """The event number of a ``seq`` (and ordinal at it), or None."""
+        at = int(np.searchsorted(self.seq, seq)) + suffix
+        if at >= len(self.seq) or int(self.seq[at]) != seq or self.suffix.get(at, 0) != suffix:
+            return None
+        return at
+
+
+class _Chosen(NamedTuple):
+    row: int
+    refs: tuple[int, ...]
+    conflict: tuple[int, ...]
+
+
+def _flat(part: LedgerPart, index: int) -> dict[str, Any]:
+    mended = part.mended.get(index)
+    if mended is not None:
+        return mended
+    start = int(part.start[index])
+    value = tolerant.load(part.data[start : start + int(part.length[index])])
+    return rowschema.flatten(value) if isinstance(value, dict) else {}
+
+
+def _sort(captured: Captured) -> None:
+    rows = captured.rows
+    if all(rows[i] < rows[i + 1] for i in range(len(rows) - 1)):
+        return
+    order = sorted(range(len(rows)), key=rows.__getitem__)
+    captured.rows = [rows[i] for i in order]
+    captured.columns = {key: [values[i] for i in order] for key, values in captured.columns.items()}

@@ -1,0 +1,163 @@
+"""The shape of one ledger file as columns (contract 1.3)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.sources import rowschema
+
+Ints = NDArray[np.int64]
+NO_TS = -(2**63)
+"""Stands for a row without a usable ``ts``."""
+STATE_NOT_READ = -2
+"""Stands for the state of a row that names its visit; `Ledger.state_id` reads it."""
+
+CAPTURED: dict[str, tuple[str, ...]] = {
+    "session_started": ("initial_state", "flow_id", "flow_version", "kind", "transport"),
+    "session_slots_seeded": ("slots", "fingerprint"),
+    "session_ended": ("reason",),
+    "state_entered": ("state_id", "from_state", "edge_id"),
+    "state_exited": ("state_id", "to_state", "edge_id", "reason"),
+    "transition_committed": ("from_state", "to_state", "edge_id", "turn_index"),
+    "state_slot_snapshot": ("phase", "slots", "partial", "fingerprint"),
+    "slot_write": ("slot", "old", "new", "kind", "edge_id", "present"),
+    "guard_evaluated": ("guard", "edge_id"),
+    "transition_verdict": ("winner", "candidates", "final", "truncated"),
+    "caller_transcript": ("text", "source", "input_id", "start_ms", "end_ms"),
+    "locked_choice_evaluated": ("from_state", "turn_index", "choice", "result"),
+    "capture_failure": ("what",),
+    "state_context_snapshot": ("phase", "context_fingerprint"),
+}
+"""Kinds whose keys hydration reads for every row, kept as columns while the row is in hand."""
+
+COLUMNS: dict[str, Any] = {
+    "seq": np.int64,
+    "ts": np.int64,
+    "clock": np.float64,
+    "int_clock": np.bool_,
+    "kind": np.int16,
+    "type_code": np.int32,
+    "visit": np.int32,
+    "state": np.int32,
+    "start": np.int64,
+    "length": np.int32,
+    "line": np.int32,
+}
+"""The columns of a part and their types."""
+
+
+class Intern(dict[Any, int]):
+    """Gives each distinct key the next code; `names` lists the keys by code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[Any] = []
+
+    def __missing__(self, key: Any) -> int:
+        code = self[key] = len(self.names)
+        self.names.append(key)
+        return code
+
+
+class _Same(dict[Any, Any]):
+    """Maps equal values to one object, so that repeated strings are stored once."""
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = key
+        return key
+
+
+class Captured(msgspec.Struct):
+    """The rows of one kind: their numbers in the part (ascending) and the columns of `CAPTURED`."""
+
+    rows: list[int]
+    columns: dict[str, list[Any]]
+
+
+class LineFault(NamedTuple):
+    """A physical line that could not be read as it stands."""
+
+    line: int
+    """From 1."""
+    truncated: bool
+    kept: bool
+    reason: str
+
+
+class LooseRow(NamedTuple):
+    """A row without a valid ``seq``: it has a place in the file and perhaps a clock, and acts on nothing."""
+
+    line: int
+    source_type: str
+    kind: str
+    clock_ms: float | int | None
+    state_id: str | None
+    visit_id: str | None
+    session_id: str | None
+    malformed: tuple[str, ...]
+    body: dict[str, Any]
+
+
+class LedgerPart:
+    """One ledger file as columns over its rows with a valid ``seq``, in file order.
+
+    Attributes:
+        seq, ts, clock, kind, type_code, visit, state, start, length, line: Columns of one length.
+            ``ts`` is epoch microseconds or `NO_TS`; ``clock`` ms or NaN; ``kind`` an index of
+            `rowschema.KINDS`; ``visit`` and ``state`` codes of the shared interners or -1; ``start`` and
+            ``length`` bytes in the file; ``line`` from 1. ``state`` is `STATE_NOT_READ` where a visit is named.
+        captured: Columns of the kinds in `CAPTURED`.
+        malformed: Row number → malformed keys.
+        mended: Row number → flat body, for rows whose bytes are not regular.
+    """
+
+    def __init__(self, artifact: str, data: bytes | memoryview) -> None:
+        self.artifact = artifact
+        self.data = data
+        self.captured: dict[str, Captured] = {
+            kind: Captured([], {key: [] for key in keys}) for kind, keys in CAPTURED.items()
+        }
+        self.malformed: dict[int, tuple[str, ...]] = {}
+        self.mended: dict[int, dict[str, Any]] = {}
+        self.faults: list[LineFault] = []
+        self.loose: list[LooseRow] = []
+        self.sessions: set[str] = set()
+        self.int_clock = np.zeros(0, np.bool_)
+        self.stageless: list[int] = []
+        """Audio rows without an ``evidence_stage``."""
+        self.rows_read = 0
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    seq: Ints
+    ts: Ints
+    clock: NDArray[np.float64]
+    kind: NDArray[np.int16]
+    type_code: NDArray[np.int32]
+    visit: NDArray[np.int32]
+    state: NDArray[np.int32]
+    start: Ints
+    length: NDArray[np.int32]
+    line: NDArray[np.int32]
+
+
+class Names(msgspec.Struct):
+    """Interners shared by the parts of one call."""
+
+    types: Intern
+    visits: Intern
+    states: Intern
+    same: _Same
+
+    @classmethod
+    def new(cls) -> Names:
+        """Fresh interners; the listed types have the codes of `rowschema.TYPES`."""
+        names = cls(Intern(), Intern(), Intern(), _Same())
+        for listed in rowschema.TYPES:
+            names.types[listed]
+        return names

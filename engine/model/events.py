@@ -145,8 +145,8 @@ EVENT_KEYS: dict[str, dict[str, Key]] = {
     "turn_complete": {"turn_index": _need(int)},
     "capture_failure": {"what": _need(Text)},
 }
-"""Kind → the keys its meaning needs, and the optional ones that hydration acts on; other optional keys are read when
-they are looked at. A kind that is not here keeps its place as ``other``."""
+"""Kind → the keys its meaning needs, and the optional ones that hydration acts on; other optional keys
+are read when they are looked at. A kind that is not here keeps its place as ``other``."""
 
 DIALECTS: dict[str, str] = {
     "call_ended": "session_ended",

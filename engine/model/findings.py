@@ -1,4 +1,4 @@
-"""The table of findings (contract 2.12): what each code means, how grave it is, whose it is, what to do next."""
+"""The table of findings (contract 2.12): meaning, severity, owner and what to do next."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def _capture(title: str, action: str, advice: str, severity: Severity = "warning
 
 
 FINDINGS: dict[str, FindingKind] = {
-    "MALFORMED_LINE": _capture("A line could not be read as it stands", "open_source", _LINE),
-    "TRUNCATED_LINE": _capture("The last line breaks off", "open_source", _LINE),
+    "MALFORMED_LINE": _capture("A line could not be read as it stands", "list_findings", _LINE),
+    "TRUNCATED_LINE": _capture("The last line breaks off", "list_findings", _LINE),
     "MALFORMED_EVENT": _capture("An event lacks a key or holds a wrong type", "inspect_event", _LINE),
     "SOURCE_ROW_CONFLICT": _capture("Two rows of one event disagree", "inspect_event", _LINE),
     "DUPLICATE_SEQ": _capture("Two events share one sequence number", "inspect_event", _LINE),
-    "SOURCE_HASH_MISMATCH": _capture("A recorded track is not the file its manifest names", "open_source", _LINE),
+    "SOURCE_HASH_MISMATCH": _capture("A track is not the file its manifest names", "list_findings", _LINE),
     "EVENTS_MISSING": _capture("Events were emitted and not retained", "inspect_event", _TYPES),
     "LEDGER_MISSING": _capture("No event ledger was retained", "open", _TYPES),
     "CAPTURE_FAILURE": _capture("The runtime failed to record something", "inspect_event", _TYPES),
     "BASELINE_MISSING": _capture("The seeded values were not recorded", "inspect_variables", _WRITER),
     "BASELINE_REPEATED": _capture("Slots were seeded more than once", "inspect_event", _WRITER),
-    "FOLD_MISMATCH": _capture("A recorded value contradicts the recorded writes", "inspect_slot_history", _WRITER),
+    "FOLD_MISMATCH": _capture("A recorded value contradicts the writes", "inspect_slot_history", _WRITER),
     "FINGERPRINT_MISMATCH": _capture("A fingerprint contradicts its own values", "inspect_event", _WRITER),
     "UNATTRIBUTED_DIFF": _capture("A slot changed without a recorded write", "inspect_slot_history", _WRITER),
     "ENTRY_MISSING": _capture("A visit's entry was not recorded", "inspect_event", _BOUNDARY),
@@ -61,8 +61,8 @@ FINDINGS: dict[str, FindingKind] = {
     "MULTIPLE_WINNERS": _capture("More than one edge matched", "inspect_edges", _EDGES, "error"),
     "NO_WINNER": _capture("The visit was left though no edge won", "inspect_edges", _EDGES, "error"),
     "UNKNOWN_EDGE": _capture("The winning edge is not declared", "inspect_edges", _EDGES, "error"),
-    "WINNER_TARGET_MISMATCH": _capture("Verdict, exit and commit disagree", "inspect_edges", _EDGES, "error"),
-    "BOUNDARY_WRITE_MISMATCH": _capture("The edge's writes are not those it declares", "inspect_edges", _EDGES, "error"),
+    "WINNER_TARGET_MISMATCH": _capture("Verdict, exit and commit differ", "inspect_edges", _EDGES, "error"),
+    "BOUNDARY_WRITE_MISMATCH": _capture("Edge writes and its sets differ", "inspect_edges", _EDGES, "error"),
     "TRANSCRIPT_DISAGREEMENT": FindingKind(
         "info", "model", "The two transcripts heard different words", "inspect_conversation",
         "compare what was heard with what was acted on",
@@ -83,7 +83,7 @@ class Raised(NamedTuple):
         event: The anchor, an event number of the call, or None.
         explanation: What was seen, naming events and values.
         visit: The visit index where it is not the anchor's own.
-        place: ``file:line`` where there is no event.
+        place: ``file:line`` where there is no event; `data` names the artifact and the line.
         part: What tells findings of one code and anchor apart (a slot, an edge, a stage, a row).
         events: Further events it rests on.
         data: Facts for programs.

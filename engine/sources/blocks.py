@@ -1,7 +1,7 @@
 """Blocks of decoded event rows turned into columns (contract 1.3).
 
-Every row passes here, so each step handles a whole block in one call; nothing is done row by row in Python but
-handing each row to the list of its kind.
+Every row passes here, so each step handles a whole block in one call; nothing is done row by row in Python
+but handing each row to the list of its kind.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.canonical import encode_trusted
 from engine.model.events import AUDIO_KINDS, DIALECTS
-from engine.sources import rowschema
+from engine.sources import rowschema, tolerant
+from engine.sources.fingerprints import check_fingerprints
 from engine.sources.part import CAPTURED, COLUMNS, NO_TS, STATE_NOT_READ, Intern, Ints, LedgerPart, Names
 from engine.sources.rowschema import CLASS_TYPE, ROW_CLASSES, Row
 
 _FLUSH = 64
+_SNAPSHOTS = 1024
+"""How many distinct snapshots are remembered; most repeat the one before."""
 _INTERNED = frozenset(
     {
         "initial_state", "state_id", "from_state", "to_state", "edge_id", "reason", "phase", "slot", "kind",
@@ -27,7 +31,13 @@ _INTERNED = frozenset(
     }
 )  # fmt: skip
 """Keys whose values repeat: equal values are stored once."""
-_RAW = frozenset({"candidates", "slots"})
+_RAW = {
+    (kind, key): rowschema.raw_type(kind, key)
+    for kind, keys in CAPTURED.items()
+    for key in keys
+    if rowschema.raw_type(kind, key) is not None
+}
+"""Kind and key of values that come as bytes → the type they must have."""
 _GETTERS: dict[str, Callable[[Any], Any]] = {kind: attrgetter(*keys) for kind, keys in CAPTURED.items()}
 _TYPE_KIND = np.array(rowschema.TYPE_KIND, np.int16)
 
@@ -49,10 +59,13 @@ class BlockWriter:
         self._stages: list[Row] = []
         self._stageless: list[int] = []
         self._audio_seen = 0
+        self._valid: dict[bytes, bool] = {}
+        self._snapshots: dict[bytes, bytes] = {}
+        self._wrong: list[tuple[str, int, str]] = []
         self._sinks = self._kind_lists()
 
     def _kind_lists(self) -> dict[type[Row], Callable[[Row], None]]:
-        """Row class → what takes a row of it; classes nothing is kept of share one list that is thrown away."""
+        """Row class → what takes a row of it; classes nothing is kept of share a list that is thrown away."""
         self._rest: list[Row] = []
         sinks: dict[type[Row], Callable[[Row], None]] = dict.fromkeys(CLASS_TYPE, self._rest.append)
         for tag, cls in ROW_CLASSES.items():
@@ -75,7 +88,8 @@ class BlockWriter:
 
         Args:
             rows: Rows with a valid ``seq``, in file order.
-            starts, ends: Where each row's bytes lie.
+            starts: Where each row's bytes begin.
+            ends: Where they end.
             lines: Line of each row, from 1.
             odd: Index in the block → what had to be mended to read the row.
         """
@@ -137,9 +151,39 @@ class BlockWriter:
             rows.clear()
             parts: Any = zip(*got, strict=True) if len(keys) > 1 else [got]
             for key, values in zip(keys, parts, strict=True):
-                if key in _RAW:
-                    values = [None if raw is None else bytes(raw) for raw in values]
+                if (kind, key) in _RAW:
+                    values = self._raw_values(kind, key, values, len(columns[key]))
                 columns[key].extend(map(same.__getitem__, values) if key in _INTERNED else values)
+
+    def _raw_values(self, kind: str, key: str, values: Any, before: int) -> list[bytes | None]:
+        """Bytes of composite values; null and values of a wrong type become None, the latter malformed."""
+        wanted, known = _RAW[kind, key], self._valid
+        kept: list[bytes | None] = []
+        for raw in values:
+            value = None if raw is None else bytes(raw)
+            if value is not None and value != b"null":
+                valid = known.get(value) if key == "candidates" else value[:1] == b"{"
+                if valid is None:
+                    valid = known[value] = rowschema.fits_raw(value, wanted)
+            else:
+                valid = value is None or rowschema.fits_raw(value, wanted)
+                value = None
+            if not valid:
+                self._wrong.append((kind, before + len(kept), key))
+                value = None
+            kept.append(
+                self._canonical(value) if value is not None and kind == "state_slot_snapshot" else value
+            )
+        return kept
+
+    def _canonical(self, raw: bytes) -> bytes:
+        """The canonical bytes of a snapshot's slots; equal snapshots are one object."""
+        known = self._snapshots.get(raw)
+        if known is None:
+            if len(self._snapshots) >= _SNAPSHOTS:
+                self._snapshots.clear()
+            known = self._snapshots[raw] = self._names.same[encode_trusted(tolerant.load(raw))]
+        return known
 
     def _note_stages(self) -> None:
         """Audio rows without a stage, by their ordinal among audio rows."""
@@ -159,9 +203,13 @@ class BlockWriter:
             blocks.clear()
         for kind, captured in part.captured.items():
             captured.rows = np.flatnonzero(part.kind == rowschema.KIND_CODE[kind]).tolist()
+        for kind, ordinal, key in self._wrong:
+            row = part.captured[kind].rows[ordinal]
+            part.malformed[row] = tuple(sorted({*part.malformed.get(row, ()), key}))
         if self._stageless:
             audio = np.flatnonzero(np.isin(part.kind, [rowschema.KIND_CODE[kind] for kind in AUDIO_KINDS]))
             part.stageless = audio[self._stageless].tolist()
+        part.wrong_fingerprints = check_fingerprints(part)
         part.rows_read = len(part) + len(part.loose)
 
 
@@ -179,16 +227,20 @@ def _codes(values: list[str | None], interner: Intern) -> NDArray[np.int32]:
 
 def _microseconds(values: list[Any]) -> tuple[Ints, list[int]]:
     """Epoch microseconds of a column of ``ts``, and the indexes of strings that are no time."""
-    if set(map(type, values)) == {float}:
-        return np.rint(np.frombuffer(array("d", values), np.float64) * 1e6).astype(np.int64), []
-    found = [rowschema.micros(value) for value in values]
-    bad = [index for index, value in enumerate(found) if value is None and values[index] is not None]
-    return np.array([NO_TS if value is None else value for value in found], np.int64), bad
+    try:
+        seconds = np.frombuffer(array("d", values), np.float64)
+    except TypeError:  # some rows have none, or write it as text
+        found = [rowschema.micros(value) for value in values]
+        bad = [index for index, value in enumerate(found) if value is None and values[index] is not None]
+        return np.array([NO_TS if value is None else value for value in found], np.int64), bad
+    return np.rint(seconds * 1e6).astype(np.int64), []
 
 
 def _clocks(values: list[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Clocks of a column as floats (NaN for none), and which of them were recorded as integers."""
-    if set(map(type, values)) == {int}:
-        return np.frombuffer(array("d", values), np.float64), np.ones(len(values), np.bool_)
-    clock = np.array(values, np.float64)
-    return clock, np.array([type(value) is int for value in values], np.bool_)
+    try:
+        whole = np.frombuffer(array("q", values), np.int64)
+    except TypeError:  # some are fractions, or there is none
+        integral = np.array([type(value) is int for value in values], np.bool_)
+        return np.array(values, np.float64), integral
+    return whole.astype(np.float64), np.ones(len(values), np.bool_)

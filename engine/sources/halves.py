@@ -1,7 +1,7 @@
 """A large ledger read by two processes: this one takes the first half of the lines, a helper the rest.
 
-The helper maps the same open file, reads its lines by the same rules and hands back a `LedgerPart`. Where it can't be
-started, or fails, this process reads those lines itself: the result is the same.
+The helper maps the same open file, reads its lines by the same rules and hands back a `LedgerPart`. Where it
+can't be started, or fails, this process reads those lines itself: the result is the same.
 """
 
 from __future__ import annotations

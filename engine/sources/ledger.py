@@ -1,7 +1,7 @@
 """Both event ledgers, file by file (contract 1.3, 1.9): one entry a row, payload bytes left where they are.
 
-Regular rows are decoded in blocks by typed decoders; a block that holds an odd row is decoded line by line, and
-only the odd rows pay for it.
+Regular rows are decoded in blocks by typed decoders; a block that holds an odd row is decoded line by line,
+and only the odd rows pay for it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def read_part(
         names: The call's shared interners.
         limits: What to refuse.
         progress: Told now and then how much is read, 0 to 1; what it raises ends the reading.
-        first, stop: Which lines of ``ends`` to read.
+        first: The first line of ``ends`` to read.
+        stop: The line to stop before.
         begin: Where the first line of ``ends`` begins.
         line_offset: How many lines stand before it.
 

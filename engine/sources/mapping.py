@@ -20,7 +20,7 @@ class MappedFile(mmap.mmap):
 
     def __del__(self) -> None:
         descriptor, self.descriptor = getattr(self, "descriptor", -1), -1
-        if descriptor >= 0:
+        if descriptor >= 0 and os is not None:  # at interpreter shutdown the module is gone already
             os.close(descriptor)
 
 

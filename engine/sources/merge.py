@@ -6,6 +6,7 @@ unequal ones keep the durable row and are reported; two identities at one ``seq`
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from engine.canonical import canonical
 from engine.model.events import ATTEMPT_EVENTS
-from engine.sources import rowschema, tolerant
+from engine.sources import rowschema
+from engine.sources.fingerprints import flat_row
 from engine.sources.part import NO_TS, STATE_NOT_READ, Captured, Ints, LedgerPart, LooseRow, Names
 
 
@@ -39,6 +41,7 @@ class Ledger:
         captured: Kind → columns of its events; ``rows`` are event numbers, ascending.
         suffix: Event number → ordinal among several events at one ``seq`` (only those above 0).
         malformed: Event number → malformed keys.
+        wrong_fingerprints: Event number → fingerprint of its own values, where it states another one.
         conflicts: Identities whose rows disagree.
         loose: ``(artifact, row)`` of rows without a valid ``seq``.
         sessions: Session ids the rows carry.
@@ -57,6 +60,7 @@ class Ledger:
         self.sessions: set[str] = set().union(*(part.sessions for part in parts)) if parts else set()
         self.rows_read = sum(part.rows_read for part in parts)
         self._offsets = np.cumsum([0, *(len(part) for part in parts)])
+        self._starts: list[int] = self._offsets.tolist()[:-1]
         self._extra_refs: dict[int, tuple[int, ...]] = {}
         keep, seq = self._distinct()
         self._keep = keep
@@ -76,6 +80,7 @@ class Ledger:
         event_of = self._event_of()
         self.captured = self._captured(event_of)
         self.malformed = self._by_event(event_of, "malformed")
+        self.wrong_fingerprints: dict[int, str] = self._by_event(event_of, "wrong_fingerprints")
         self._require_stages(event_of)
         for part in parts:
             part.captured.clear()
@@ -167,18 +172,22 @@ class Ledger:
 
     def _kind_name(self, part: LedgerPart, index: int) -> str:
         kind = rowschema.KINDS[part.kind[index]]
-        return str(self.names.types.names[part.type_code[index]]) if part.kind[index] == rowschema.OTHER_CODE else kind
+        return (
+            str(self.names.types.names[part.type_code[index]])
+            if part.kind[index] == rowschema.OTHER_CODE
+            else kind
+        )
 
     def _canonical(self, row: int) -> bytes:
         part, index = self._locate(row)
-        flat = dict(_flat(part, index))
+        flat = dict(flat_row(part, index))
         flat["type"] = self._kind_name(part, index)
         flat["ts"] = int(part.ts[index]) if part.ts[index] != NO_TS else None
         return canonical(flat)
 
     def _locate(self, row: int) -> tuple[LedgerPart, int]:
-        number = int(np.searchsorted(self._offsets, row, "right")) - 1
-        return self.parts[number], row - int(self._offsets[number])
+        number = bisect_right(self._starts, row) - 1
+        return self.parts[number], row - self._starts[number]
 
     def _ref(self, row: int) -> Ref:
         part, index = self._locate(row)
@@ -262,7 +271,7 @@ class Ledger:
 
     def flat(self, event: int) -> dict[str, Any]:
         """The row of an event, un-nested and normalised."""
-        return _flat(*self._locate(self.row_of(event)))
+        return flat_row(*self._locate(self.row_of(event)))
 
     def payload(self, event: int) -> dict[str, Any]:
         """The payload of an event as recorded, before redaction (contract 1.4)."""
@@ -286,15 +295,6 @@ class _Chosen(NamedTuple):
     row: int
     refs: tuple[int, ...]
     conflict: tuple[int, ...]
-
-
-def _flat(part: LedgerPart, index: int) -> dict[str, Any]:
-    mended = part.mended.get(index)
-    if mended is not None:
-        return mended
-    start = int(part.start[index])
-    value = tolerant.load(part.data[start : start + int(part.length[index])])
-    return rowschema.flatten(value) if isinstance(value, dict) else {}
 
 
 def _sort(captured: Captured) -> None:

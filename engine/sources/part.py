@@ -27,7 +27,7 @@ CAPTURED: dict[str, tuple[str, ...]] = {
     "slot_write": ("slot", "old", "new", "kind", "edge_id", "present"),
     "guard_evaluated": ("guard", "edge_id"),
     "transition_verdict": ("winner", "candidates", "final", "truncated"),
-    "caller_transcript": ("text", "source", "input_id", "start_ms", "end_ms"),
+    "caller_transcript": ("text", "source", "input_id", "start_ms", "end_ms", "final"),
     "locked_choice_evaluated": ("from_state", "turn_index", "choice", "result"),
     "capture_failure": ("what",),
     "state_context_snapshot": ("phase", "context_fingerprint"),
@@ -109,7 +109,8 @@ class LedgerPart:
         seq, ts, clock, kind, type_code, visit, state, start, length, line: Columns of one length.
             ``ts`` is epoch microseconds or `NO_TS`; ``clock`` ms or NaN; ``kind`` an index of
             `rowschema.KINDS`; ``visit`` and ``state`` codes of the shared interners or -1; ``start`` and
-            ``length`` bytes in the file; ``line`` from 1. ``state`` is `STATE_NOT_READ` where a visit is named.
+            ``length`` bytes in the file; ``line`` from 1. ``state`` is `STATE_NOT_READ` where a
+            visit is named.
         captured: Columns of the kinds in `CAPTURED`.
         malformed: Row number → malformed keys.
         mended: Row number → flat body, for rows whose bytes are not regular.
@@ -127,6 +128,8 @@ class LedgerPart:
         self.loose: list[LooseRow] = []
         self.sessions: set[str] = set()
         self.int_clock = np.zeros(0, np.bool_)
+        self.wrong_fingerprints: dict[int, str] = {}
+        """Row → the fingerprint of its own values, where it states another one."""
         self.stageless: list[int] = []
         """Audio rows without an ``evidence_stage``."""
         self.rows_read = 0

@@ -13,14 +13,14 @@ import msgspec
 from msgspec import Meta
 
 from engine.model.events import DIALECT_DEFAULTS, DIALECTS, ENVELOPE_KEYS, EVENT_KEYS, OTHER, Key
+from engine.sources import tolerant
 
 _LAZY: dict[Any, Any] = {
-    list[str]: msgspec.Raw,
     list[dict[str, Any]]: msgspec.Raw,
     dict[str, Any]: msgspec.Raw,
-    dict[str, Any] | None: msgspec.Raw | None,
+    dict[str, Any] | None: msgspec.Raw,
 }
-"""Composite values are kept as bytes by the fast decoder and read when looked at."""
+"""Composite values that the fast decoder keeps as bytes; `fits_raw` says whether they have their type."""
 
 
 SEQ_END = 2**62
@@ -111,6 +111,21 @@ class Mended(NamedTuple):
     """The keys that lack or are wrong, sorted; empty for a row that is merely of another shape."""
     body: dict[str, Any]
     """The flat row, normalised."""
+
+
+def raw_type(kind: str, key: str) -> Any:
+    """The type that a value kept as bytes must have, or None for a key that is not kept so."""
+    declared = EVENT_KEYS[kind][key].type
+    return declared if declared in _LAZY else None
+
+
+def fits_raw(raw: bytes, kind: Any) -> bool:
+    """Whether bytes that were kept unread hold a value of their type."""
+    try:
+        msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, RecursionError):
+        return _fits(tolerant.load(raw), kind)
+    return True
 
 
 def flatten(value: dict[str, Any]) -> dict[str, Any]:

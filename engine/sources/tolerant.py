@@ -1,4 +1,4 @@
-"""Parsing of JSON that strict decoders refuse, so that one odd value does not cost a whole row (contract 1.9).
+"""Parsing of JSON that strict decoders refuse, so one odd value does not cost a whole row (contract 1.9).
 
 Invalid UTF-8 becomes U+FFFD, NaN and infinities become null, lone surrogates become U+FFFD; each is reported.
 """
@@ -140,8 +140,4 @@ def load(raw: bytes | memoryview) -> Any:
     except (msgspec.DecodeError, RecursionError):
         text = bytes(raw).decode("utf-8", "replace").strip(" \t\r\n")
         return normalise(_clean(_decoder.decode(text)))
-    return normalise(value) if _may_need_normalising(raw) else value
-
-
-def _may_need_normalising(raw: bytes | memoryview) -> bool:
-    return b"-0" in bytes(raw)
+    return normalise(value) if b"-0" in bytes(raw) else value  # only a negative zero is left to mend

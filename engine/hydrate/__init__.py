@@ -1,0 +1,1 @@
+"""From raw rows to a hydrated call: contract 2."""

@@ -1,0 +1,201 @@
+"""The conversation lane: who said what, and what was acted on, in call order (contract 2.8).
+
+Indexing groups events into items by their ids, kinds and ranges; an item is made when it is looked at. Items
+of one visit stand together, in the order the visit is stepped through, so the lane follows the cursor.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.hydrate.agentitems import agent_item
+from engine.hydrate.agentlines import Lines, agent_lines
+from engine.hydrate.call import KIND_CODES, Call
+from engine.hydrate.callerturns import CallerTurn
+from engine.hydrate.laneitems import Input, Lane, barge_in_item, decision_item, input_item
+from engine.hydrate.rowids import read_ids
+from engine.model.artifact import Turn
+
+_DECISIONS = ("locked_choice_evaluated", "transition_committed", "timer_fired")
+_CALLER, _AGENT, _BARGE_IN, _DECISION = range(4)
+
+
+class _Index(NamedTuple):
+    """Items as columns; ``place`` counts in `inputs` or among the lines, or is an event number."""
+
+    source: NDArray[np.int8]
+    place: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    inputs: list[Input]
+    agent: Lines
+
+
+_indexes: weakref.WeakKeyDictionary[Call, _Index] = weakref.WeakKeyDictionary()
+
+
+class Conversation:
+    """The lane of one call (contract 2.8)."""
+
+    def __init__(self, call: Call, index: _Index) -> None:
+        self._call = call
+        self._index = index
+        self.count = len(index.rank)
+
+    def item(self, number: int) -> Turn:
+        """The item at a place of the lane, from 0."""
+        call, index = self._call, self._index
+        source, place = int(index.source[number]), int(index.place[number])
+        if source == _CALLER:
+            return input_item(call, index.inputs[place])
+        if source == _AGENT:
+            return agent_item(call, index.agent.lines[place], index.agent.attempts)
+        return barge_in_item(call, place) if source == _BARGE_IN else decision_item(call, place)
+
+    def items_until(self, event: int) -> int:
+        """The last item that begins at or before an event of the call, or -1."""
+        rank = _ranks(self._call, np.array([event], np.int64))[0]
+        return int(np.searchsorted(self._index.rank, rank, "right")) - 1
+
+    def of_visit(self, visit: int) -> range:
+        """The items that stand with a visit, those of unattributed events at its time among them."""
+        low, high = np.searchsorted(self._index.rank, [visit << _VISIT, (visit + 1) << _VISIT]).tolist()
+        return range(low, high)
+
+
+def conversation(call: Call) -> Conversation:
+    """The lane of a call; its index is built once."""
+    index = _indexes.get(call)
+    if index is None:
+        index = _indexes[call] = _build(call)
+    return Conversation(call, index)
+
+
+def items_until(call: Call, event: int) -> int:
+    """The last item of the lane that begins at or before an event, or -1."""
+    return conversation(call).items_until(event)
+
+
+def caller_item(call: Call, turn: CallerTurn) -> Turn:
+    """The item of one caller turn, without an index."""
+    return input_item(call, Input(turn, _lane(turn)))
+
+
+# Order.
+
+_VISIT, _LATE = 36, 35
+
+
+def _ranks(call: Call, events: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Stepping order of any events; one that no visit owns stands with the visit opened last before it."""
+    visits = call.visit_of[events].astype(np.int64)
+    lost = np.flatnonzero(visits < 0)
+    if len(lost):
+        anchors = np.array([call.bus_anchor(event) for event in events[lost].tolist()], np.int64)
+        firsts = np.array([visit.first for visit in call.visits], np.int64)
+        open_then = np.maximum(np.searchsorted(firsts, anchors, "right") - 1, 0)
+        visits[lost] = np.where(anchors < 0, len(call.visits), open_then)
+    late = np.zeros(len(events), np.int64)
+    bus = events < call.first_extra
+    late[bus] = call.owned.late[events[bus]]
+    return (visits << _VISIT) + (late << _LATE) + call.keys[events] + 8
+
+
+def _first_ranks(call: Call, groups: list[list[int]]) -> NDArray[np.int64]:
+    """The rank of the first event of each group; no group is empty."""
+    if not groups:
+        return np.zeros(0, np.int64)
+    starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+    flat = np.array([event for group in groups for event in group], np.int64)
+    return np.minimum.reduceat(_ranks(call, flat), starts)
+
+
+# The index.
+
+
+def _build(call: Call) -> _Index:
+    inputs, agent = _inputs(call), agent_lines(call)
+    barged, decided = _rows(call, "barge_in"), _rows(call, *_DECISIONS)
+    visits = call.visit_of[: call.first_extra].tolist()
+    ranks = (
+        _first_ranks(call, [_own_events(item, visits) for item in inputs]),
+        _first_ranks(call, [[*line.events, *line.rows] for line in agent.lines]),
+        _ranks(call, barged),
+        _ranks(call, decided),
+    )
+    places = (np.arange(len(inputs)), np.arange(len(agent.lines)), barged, decided)
+    rank, place = np.concatenate(ranks), np.concatenate(places)
+    source = np.repeat(np.arange(len(ranks), dtype=np.int8), [len(part) for part in ranks])
+    order = np.lexsort((place, source, rank))
+    return _Index(source[order], place[order], rank[order], inputs, agent)
+
+
+def _rows(call: Call, *kinds: str) -> NDArray[np.int64]:
+    """The bus events of some kinds."""
+    codes = [KIND_CODES[kind] for kind in kinds]
+    return np.flatnonzero(np.isin(call.kind_of[: call.first_extra], codes))
+
+
+def _by_input(call: Call, *kinds: str) -> list[tuple[int, str | None]]:
+    """The bus events of some kinds with the inputs they name."""
+    events = _rows(call, *kinds)
+    named = [ids.input_id for ids in read_ids(call.ledger, events)]
+    return [
+        (event, name if isinstance(name, str) else None)
+        for event, name in zip(events.tolist(), named, strict=True)
+    ]
+
+
+def _lane(turn: CallerTurn) -> Lane:
+    if turn.heard[0].source != "dtmf":
+        return "caller"
+    return "dtmf" if all(one.source == "dtmf" for one in turn.heard) else "caller"
+
+
+def _inputs(call: Call) -> list[Input]:
+    """Caller turns, digits and audio, joined on ``input_id``; audio that nothing transcribed is kept."""
+    items = [Input(turn, _lane(turn)) for turn in call.parts.caller_turns]
+    by_id = {item.turn.input_id: item for item in items if item.turn.input_id is not None}
+    _add_digits(call, items, by_id)
+    for event, input_id in _by_input(call, "caller_audio_started", "caller_audio_ended"):
+        if input_id is None:
+            continue
+        item = by_id.get(input_id)
+        if item is None:
+            item = by_id[input_id] = Input(_bare(call, event, input_id), "caller")
+            items.append(item)
+        item.audio += (event,)
+    return items
+
+
+def _bare(call: Call, event: int, input_id: str | None) -> CallerTurn:
+    """A turn that no transcript observed."""
+    return CallerTurn(int(call.visit_of[event]), input_id, ())
+
+
+def _add_digits(call: Call, items: list[Input], by_id: dict[str, Input]) -> None:
+    """Keys of one input are one item; beside a spoken turn of that input they are an item of their own."""
+    beside: dict[str, Input] = {}
+    for event, input_id in _by_input(call, "dtmf_received"):
+        if input_id is None:
+            items.append(Input(_bare(call, event, None), "dtmf", (event,)))
+            continue
+        item = by_id.get(input_id)
+        spoken = item is not None and item.lane == "caller"
+        if spoken:
+            item = beside.get(input_id)
+        if item is None:
+            item = Input(_bare(call, event, input_id), "dtmf", main=not spoken)
+            items.append(item)
+            (beside if spoken else by_id)[input_id] = item
+        item.digits += (event,)
+
+
+def _own_events(item: Input, visits: list[int]) -> list[int]:
+    """The events that say where an input stands: those of its own visit."""
+    visit = item.turn.visit
+    heard = [one.event for one in item.turn.heard if one.visit == visit]
+    return heard + [event for event in item.digits + item.audio if visits[event] == visit]

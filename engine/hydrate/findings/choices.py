@@ -1,0 +1,40 @@
+"""The same choice made twice (contract 2.12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from engine.hydrate.call import Call
+from engine.model.findings import Raised
+
+
+def repeated(call: Call) -> list[Raised]:
+    """Equal matched choices in two visits of one state: the caller had to say it again."""
+    captured = call.ledger.captured.get("locked_choice_evaluated")
+    if captured is None:
+        return []
+    columns = captured.columns
+    last: dict[tuple[str, bytes], tuple[int, int]] = {}
+    found = []
+    for event, choice, result in zip(captured.rows, columns["choice"], columns["result"], strict=True):
+        visit = int(call.owned.visit[event])
+        if visit < 0 or choice is None or not _matched(result):
+            continue
+        key = (call.visits[visit].state_id, msgspec.json.encode(choice, order="sorted"))
+        before = last.get(key)
+        last[key] = (event, visit)
+        if before is None or before[1] == visit:
+            continue
+        first, later = call.visits[before[1]].visit_id, call.visits[visit].visit_id
+        found.append(
+            Raised("CHOICE_REPEATED", event, f"{first} and {later} both matched the same choice", visit=visit,
+                   events=(before[0],), data={"choice": choice, "baseline_visit_id": first,
+                                              "candidate_visit_id": later})
+        )  # fmt: skip
+    return found
+
+
+def _matched(result: Any) -> bool:
+    return result == "matched" or result is True

@@ -1,0 +1,75 @@
+"""Slots that changed between turns without a recorded write (contract 6.1)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any
+
+import numpy as np
+
+from engine.hydrate.call import KIND_CODES, Call
+from engine.hydrate.redaction import agree
+from engine.hydrate.timeline import UNSET
+from engine.model.findings import Raised
+
+
+def unattributed(call: Call) -> list[Raised]:
+    """Slots whose value differs between consecutive post-turn snapshots with no ``slot_write`` between.
+
+    Only turns whose ``turn_complete`` was recorded can be compared: it says which events lie between.
+    """
+    if call.parts.turns_only:
+        return []
+    closing = _closing_events(call) if call.parts.turns else {}
+    writes = call.ledger.captured.get("slot_write")
+    found: list[Raised] = []
+    before: dict[str, Any] | None = None
+    start: int | None = None
+    for turn in call.parts.turns:
+        end = closing.get(turn.turn_index)
+        after = turn.post_turn_snapshot
+        if end is None or after is None:
+            before, start = None, None
+            continue
+        if before is not None and start is not None:
+            written = _written(writes.rows, writes.columns["slot"], start, end) if writes else set()
+            if None not in written:
+                found += _differences(before, after, written, start, end)
+        before, start = after, end
+    return found
+
+
+def _closing_events(call: Call) -> dict[int, int]:
+    """Turn index → its ``turn_complete``; an index closed twice says nothing."""
+    closing: dict[int, int] = {}
+    twice: set[int] = set()
+    for event in np.flatnonzero(call.ledger.kind == KIND_CODES["turn_complete"]).tolist():
+        index = call.ledger.flat(event).get("turn_index")
+        if not isinstance(index, int) or isinstance(index, bool):
+            continue
+        if index in closing:
+            twice.add(index)
+        closing[index] = event
+    return {index: event for index, event in closing.items() if index not in twice}
+
+
+def _written(rows: list[int], slots: list[Any], start: int, end: int) -> set[Any]:
+    return set(slots[bisect_left(rows, start) : bisect_left(rows, end)])
+
+
+def _differences(
+    before: dict[str, Any], after: dict[str, Any], written: set[Any], start: int, end: int
+) -> list[Raised]:
+    found = []
+    for slot in sorted((before.keys() | after.keys()) - written):
+        old, new = before.get(slot, UNSET), after.get(slot, UNSET)
+        if old is new or (old is not UNSET and new is not UNSET and agree(old, new)):
+            continue
+        found.append(
+            Raised("UNATTRIBUTED_DIFF", end, f"{slot} changed between two turns, and no write was recorded",
+                   part=slot, events=(start,),
+                   data={"slot": slot, "before": None if old is UNSET else old,
+                         "after": None if new is UNSET else new, "before_unset": old is UNSET,
+                         "after_unset": new is UNSET})
+        )  # fmt: skip
+    return found

@@ -1,0 +1,246 @@
+"""Seeds, writes and snapshots folded into the timeline of slots (contract 2.4).
+
+Each row acts at its place in turn; what is known between two rows is kept by `foldstate.Known`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any, NamedTuple
+
+from engine.canonical import encode_trusted, sha256
+from engine.hydrate.foldstate import GAP, MALFORMED, Known
+from engine.hydrate.gaps import Gaps
+from engine.hydrate.ownership import Ownership
+from engine.hydrate.redaction import agree, stricter
+from engine.hydrate.timeline import UNSET, Gone, Timeline, at, band_before, gap_before
+from engine.hydrate.visits import Visits
+from engine.model.findings import Raised
+from engine.sources import tolerant
+from engine.sources.merge import Ledger
+
+
+class ExitPhase(NamedTuple):
+    """An exit-phase snapshot: it speaks for its visit's exit too."""
+
+    place: int
+    slots: frozenset[str] | None
+    """The slots it speaks for; None for all."""
+
+
+class Folded(NamedTuple):
+    """The values of every slot over the call.
+
+    Attributes:
+        timeline: Value of each slot by place.
+        baseline: The event of the first ``session_slots_seeded``, or None.
+        baseline_place: Where it acts.
+        seed_class: Slot → strictest classification that a seed gives it.
+        exit_phase: Visit index → its last exit-phase snapshot.
+        unowned: ``(visit index, slot)`` of quarantined writes while that visit was open → event.
+        findings: What the fold found.
+    """
+
+    timeline: Timeline
+    baseline: int | None
+    baseline_place: int | None
+    seed_class: dict[str, str]
+    exit_phase: dict[int, ExitPhase]
+    unowned: dict[tuple[int, str], int]
+    findings: list[Raised]
+
+
+def fold(ledger: Ledger, built: Visits, owned: Ownership, gaps: Gaps) -> Folded:
+    """Fold every recorded change of a slot in the order it took effect."""
+    return _Fold(ledger, built, owned, gaps).run()
+
+
+_SEED, _WRITE, _SNAPSHOT, _LOST = range(4)
+
+
+class _Fold:
+    def __init__(self, ledger: Ledger, built: Visits, owned: Ownership, gaps: Gaps) -> None:
+        self.ledger = ledger
+        self.built = built
+        self.owned = owned
+        self.gaps = gaps
+        self.known = Known()
+        self.findings = self.known.findings
+        self.baseline: int | None = None
+        self.baseline_place: int | None = None
+        self.seed_class: dict[str, str] = {}
+        self.exit_phase: dict[int, ExitPhase] = {}
+        self.unowned: dict[tuple[int, str], int] = {}
+
+    def run(self) -> Folded:
+        captured = self.ledger.captured
+        seeds, writes = captured.get("session_slots_seeded"), captured.get("slot_write")
+        snapshots = captured.get("state_slot_snapshot")
+        steps: list[tuple[int, int, int]] = []
+        if seeds:
+            steps += [(self._seed_place(i, row), _SEED, i) for i, row in enumerate(seeds.rows)]
+        if writes:
+            late = self.owned.late
+            steps += [
+                (at(row) if not late[row] else self._band_place(row), _WRITE, i)
+                for i, row in enumerate(writes.rows)
+            ]
+        if snapshots:
+            steps += [(at(row), _SNAPSHOT, i) for i, row in enumerate(snapshots.rows)]
+        if self.gaps.may_hold_writes:
+            steps += [(gap_before(gap.before), _LOST, i) for i, gap in enumerate(self.gaps.ranges)]
+        steps.sort()
+        for place, kind, index in steps:
+            if kind == _WRITE:
+                self._write(place, index)
+            elif kind == _SNAPSHOT:
+                self._snapshot(place, index)
+            elif kind == _SEED:
+                self._seed(place, index)
+            else:
+                self.known.lose_all(place, GAP, -1)
+        if self.baseline is None:
+            self.findings.append(
+                Raised("BASELINE_MISSING", None, "no session_slots_seeded row: initial values are unknown")
+            )
+        return Folded(
+            self.known.timeline, self.baseline, self.baseline_place, self.seed_class, self.exit_phase,
+            self.unowned, self.findings,
+        )  # fmt: skip
+
+    def _band_place(self, row: int) -> int:
+        """A boundary write recorded after the target's entry acts just before that entry."""
+        following = self.built.visits[int(self.owned.visit[row]) + 1]
+        return band_before(following.first)
+
+    def _seed_place(self, index: int, row: int) -> int:
+        """The baseline counts as before the first entry also when it was recorded just after it."""
+        if index or not self.built.visits:
+            return at(row)
+        first = self.built.visits[0]
+        entered = first.entered if first.entered is not None else first.first
+        if row <= entered or first.entry_missing or self._acted_between(entered, row):
+            return at(row)
+        return band_before(entered)
+
+    def _acted_between(self, after: int, until: int) -> bool:
+        """Whether a visit or a slot changed strictly between two events."""
+        for kind in (
+            "slot_write",
+            "state_slot_snapshot",
+            "state_exited",
+            "state_entered",
+            "transition_committed",
+        ):
+            rows = self.ledger.captured[kind].rows if kind in self.ledger.captured else []
+            index = bisect_right(rows, after)
+            if index < len(rows) and rows[index] < until:
+                return True
+        return False
+
+    # Seeds.
+
+    def _seed(self, place: int, index: int) -> None:
+        captured = self.ledger.captured["session_slots_seeded"]
+        event, raw = captured.rows[index], captured.columns["slots"][index]
+        if raw is None or "slots" in self.ledger.malformed.get(event, ()):
+            return
+        seeds: dict[str, Any] = tolerant.load(raw)
+        if self.baseline is None:
+            self.baseline, self.baseline_place = event, place
+            self.known.begin(place, event)
+        else:
+            self.findings.append(
+                Raised("BASELINE_REPEATED", event, f"{len(seeds)} slots were seeded again after the baseline")
+            )
+        values: dict[str, Any] = {}
+        for slot, seed in seeds.items():
+            if not isinstance(seed, dict) or "value" not in seed:
+                self._malformed_seed(slot, place, event)
+                continue
+            values[slot] = seed["value"]
+            self.known.hold(slot, place, seed["value"], event)
+            grade = stricter(self.seed_class.get(slot), _text(seed.get("classification")))
+            if grade is not None:
+                self.seed_class[slot] = grade
+        stated, actual = captured.columns["fingerprint"][index], sha256(encode_trusted(values))
+        if stated is not None and stated != actual:
+            self.findings.append(
+                Raised(
+                    "FINGERPRINT_MISMATCH", event, "the fingerprint of the seeds is not that of their values",
+                    data={"stated": stated, "of_values": actual},
+                )
+            )  # fmt: skip
+
+    def _malformed_seed(self, slot: str, place: int, event: int) -> None:
+        self.known.lose(slot, place, event)
+        told = f"session_slots_seeded: the seed of {slot} has no value"
+        self.findings.append(Raised("MALFORMED_EVENT", event, told, part=slot, data={"slot": slot}))
+
+    # Writes.
+
+    def _write(self, place: int, index: int) -> None:
+        captured = self.ledger.captured["slot_write"]
+        event, columns = captured.rows[index], captured.columns
+        bad = self.ledger.malformed.get(event, ())
+        slot, removed = columns["slot"][index], columns["present"][index] is False
+        if "slot" in bad:
+            self.known.lose_all(place, MALFORMED, event)
+            return
+        now = int(self.owned.observed[event])
+        if now >= 0 and int(self.owned.visit[event]) < 0:
+            self.unowned[now, slot] = event
+        if "present" in bad or ("new" in bad and not removed):
+            self.known.lose(slot, place, event)
+            return
+        old, current = columns["old"][index], self.known.current(slot)
+        if current is not Gone and "old" not in bad and not _agrees(old, current):
+            self.known.contradict(slot, current, old, place, event)
+        self.known.hold(slot, place, UNSET if removed else columns["new"][index], event)
+
+    # Snapshots.
+
+    def _snapshot(self, place: int, index: int) -> None:
+        captured = self.ledger.captured["state_slot_snapshot"]
+        event, columns = captured.rows[index], captured.columns
+        if not {"phase", "slots", "partial"}.isdisjoint(self.ledger.malformed.get(event, ())):
+            return
+        raw, stated = columns["slots"][index], columns["fingerprint"][index]
+        partial = columns["partial"][index] is True
+        spoken: frozenset[str] | None = None
+        if raw is None:
+            if partial or not self._fingerprint_only(place, event, stated):
+                return
+        elif partial:
+            slots: dict[str, Any] = tolerant.load(raw)
+            spoken = frozenset(slots)
+            for slot, value in slots.items():
+                self.known.confirm(slot, value, place, event)
+        else:
+            self.known.replace(place, event, raw)
+        owner = int(self.owned.visit[event])
+        if columns["phase"][index] == "exit" and owner >= 0:
+            self.exit_phase[owner] = ExitPhase(place, spoken)
+
+    def _fingerprint_only(self, place: int, event: int, stated: str | None) -> bool:
+        """Whether a fingerprint was held against the fold, and agreed."""
+        if stated is None or not self.known.complete:
+            return False
+        actual = sha256(self.known.encoded())
+        if actual == stated:
+            self.known.agreed(place, event)
+            return True
+        self.known.contradict_all(event, actual, stated)
+        return False
+
+
+def _agrees(old: Any, folded: Any) -> bool:
+    if folded is UNSET:
+        return old is None
+    if old is folded or (type(old) is str and type(folded) is str and old == folded):
+        return True
+    return agree(old, folded)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

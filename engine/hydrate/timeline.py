@@ -1,0 +1,128 @@
+"""The values of slots over the whole call, asked by place (contract 2.4).
+
+A *place* is an integer: event ``i`` stands at ``8i + 4``. Around it lie the places where an event is said to
+act though it was recorded elsewhere: a missing range before it (``8i``), boundary writes recorded after the
+target's entry (``8i + 2``), and the reading of entry values (``8i + 3``).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any, Final, NamedTuple
+
+
+class _Unset:
+    """A slot that was never assigned, or was removed. It differs from null."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = _Unset()
+
+
+class Gone(NamedTuple):
+    """A value that can't be known, and why."""
+
+    reason: str
+
+
+class Point(NamedTuple):
+    """What holds for a slot from a place on."""
+
+    value: Any
+    """A recorded value, `UNSET`, or `Gone`."""
+    event: int
+    """The event that says so, or -1."""
+    place: int
+
+
+START = -(2**62)
+NEVER = Point(Gone("no_baseline"), -1, START)
+
+
+def at(event: int) -> int:
+    """Where an event acts."""
+    return 8 * event + 4
+
+
+def gap_before(event: int) -> int:
+    """Where a missing range before an event acts."""
+    return 8 * event
+
+
+def band_before(event: int) -> int:
+    """Where a boundary write acts that was recorded after its target's entry ``event``."""
+    return 8 * event + 2
+
+
+def entry_of(event: int) -> int:
+    """Where entry values are read for a visit entered at ``event``."""
+    return 8 * event + 3
+
+
+class _Line:
+    """Points of one slot in ascending places."""
+
+    __slots__ = ("events", "places", "values")
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.values: list[Any] = []
+        self.events: list[int] = []
+
+    def add(self, place: int, value: Any, event: int) -> None:
+        self.places.append(place)
+        self.values.append(value)
+        self.events.append(event)
+
+
+class Timeline:
+    """Every slot's values; a question costs a bisection, whatever the length of the call."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, _Line] = {}
+        self._base = _Line()
+        self._base.add(START, NEVER.value, -1)
+
+    @property
+    def slots(self) -> set[str]:
+        """Every slot that was ever seen."""
+        return set(self._lines)
+
+    def see(self, slot: str) -> None:
+        """Note a slot that has no point of its own."""
+        self._lines.setdefault(slot, _Line())
+
+    def add(self, slot: str, place: int, value: Any, event: int) -> None:
+        """Say what holds for a slot from a place on. Places must not fall."""
+        line = self._lines.get(slot)
+        if line is None:
+            line = self._lines[slot] = _Line()
+        line.add(place, value, event)
+
+    def add_base(self, place: int, value: Any, event: int) -> None:
+        """Say what holds from a place on for every slot without a later point of its own."""
+        self._base.add(place, value, event)
+
+    def read(self, slot: str, place: int) -> Point:
+        """What is known of a slot at a place."""
+        base = bisect_right(self._base.places, place) - 1
+        line = self._lines.get(slot)
+        if line is not None:
+            index = bisect_right(line.places, place) - 1
+            if index >= 0 and line.places[index] >= self._base.places[base]:
+                return Point(line.values[index], line.events[index], line.places[index])
+        return Point(self._base.values[base], self._base.events[base], self._base.places[base])
+
+    def writes(self, slot: str) -> list[Point]:
+        """All points of a slot, in order."""
+        line = self._lines.get(slot)
+        return [] if line is None else list(map(Point, line.values, line.events, line.places))
+
+    def touched(self, slot: str, after: int, until: int) -> bool:
+        """Whether a slot has a point in ``(after, until]``."""
+        line = self._lines.get(slot)
+        if line is None:
+            return False
+        return bisect_right(line.places, until) > bisect_right(line.places, after)

@@ -1,0 +1,147 @@
+"""Entry, cursor and exit values of a visit (contract 2.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.hydrate.call import Call
+from engine.hydrate.foldstate import MISMATCH
+from engine.hydrate.redaction import HIDDEN, holds_mark, stricter
+from engine.hydrate.timeline import UNSET, Gone, Point, at, band_before, entry_of
+from engine.model.artifact import Availability, Cell, Provenance, Snapshot
+
+
+def entry_place(call: Call, visit: int) -> int:
+    """Where a visit's entry values are read."""
+    seen = call.visits[visit]
+    return entry_of(seen.entered if seen.entered is not None else seen.first)
+
+
+def entry_point(call: Call, visit: int, slot: str) -> Point:
+    """The value a slot entered a visit with."""
+    place = entry_place(call, visit)
+    point = call.timeline.read(slot, place)
+    baseline = call.parts.folded.baseline_place
+    if visit == 0 and baseline is not None and point.value is MISMATCH and point.place == baseline + 1:
+        return call.timeline.read(slot, baseline)
+    return point
+
+
+def cursor_point(call: Call, visit: int, slot: str, event: int) -> Point:
+    """The value of a slot at an event of a visit: entry plus the visit's own writes up to there."""
+    if call.first_entry <= event < call.first_exit:
+        return entry_point(call, visit, slot)
+    anchor = call.bus_anchor(event)
+    exited = call.visits[visit].exited
+    if exited is not None and (event >= call.first_exit or anchor > exited):
+        return exit_point(call, visit, slot, anchor if anchor > exited else None)
+    if at(anchor) <= entry_place(call, visit):
+        return entry_point(call, visit, slot)
+    return call.timeline.read(slot, at(anchor))
+
+
+def exit_place(call: Call, visit: int) -> int:
+    """Where a visit's exit values are read, boundary writes recorded after it left aside."""
+    exited = call.visits[visit].exited
+    assert exited is not None
+    return at(exited)
+
+
+def exit_point(call: Call, visit: int, slot: str, until: int | None = None) -> Point:
+    """The value a slot left a visit with. The visit must have exited.
+
+    Args:
+        call: The call.
+        visit: The visit.
+        slot: The slot's name.
+        until: Leave out boundary writes that were recorded after this bus event.
+    """
+    unowned = call.owned_write_lost(visit, slot)
+    if unowned is not None:
+        return Point(Gone("unattributed_write"), unowned, -1)
+    exited = exit_place(call, visit)
+    late = _late_band_write(call, visit, slot, exited, until)
+    if late is not None:
+        return late
+    point = call.timeline.read(slot, exited)
+    phase = call.parts.folded.exit_phase.get(visit)
+    if phase is None or (phase.slots is not None and slot not in phase.slots):
+        return point
+    # A later contradiction reaches back to just after the snapshot when nothing was written between the two.
+    reached_back = point.value is MISMATCH and point.place == phase.place + 1
+    return call.timeline.read(slot, phase.place) if reached_back else point
+
+
+def _late_band_write(call: Call, visit: int, slot: str, exited: int, until: int | None) -> Point | None:
+    """The last boundary write of a slot that was recorded after the exit."""
+    for event in reversed(call.owned.band.get(visit, ())):
+        if at(event) <= exited:
+            break
+        if until is not None and event > until:
+            continue
+        written, _, _ = call.write(event)
+        if written == slot:
+            late = bool(call.owned.late[event])
+            place = band_before(call.visits[visit + 1].first) if late else at(event)
+            return call.timeline.read(slot, place)
+    return None
+
+
+def cell(call: Call, slot: str, point: Point) -> Cell:
+    """A point of the timeline as a labelled cell, redacted where it must be."""
+    grade = classification(call, slot)
+    event_id = call.event_id(point.event) if point.event >= 0 else None
+    source: Provenance = "derived" if call.parts.turns_only else "recorded"
+
+    def labelled(availability: Availability, **more: Any) -> Cell:
+        return Cell(availability, **more, event_id=event_id, provenance=source, classification=grade)
+
+    if isinstance(point.value, Gone):
+        return labelled("unavailable", reason=point.value.reason)
+    if point.value is UNSET:
+        return labelled("available", unset=True)
+    if (grade in HIDDEN and not call.reveal) or holds_mark(point.value):
+        return labelled("redacted", reason=_why(grade))
+    return labelled("available", value=point.value)
+
+
+def _why(grade: str | None) -> str:
+    return f"classification:{grade}" if grade in HIDDEN else "recorded_redacted"
+
+
+def classification(call: Call, slot: str) -> str | None:
+    """The stricter of what flow and seeds say of a slot; None where neither says anything."""
+    declared = call.flow.by_slot.get(slot) if call.flow else None
+    return stricter(declared.classification if declared else None, call.parts.folded.seed_class.get(slot))
+
+
+def entry_snapshot(call: Call, visit: int) -> Snapshot:
+    """All cells a visit entered with."""
+    seen = call.visits[visit]
+    if seen.entry_missing:
+        return Snapshot("unavailable", "entry_missing", None, {})
+    event = seen.entered if seen.entered is not None else seen.first
+    cells = {slot: cell(call, slot, entry_point(call, visit, slot)) for slot in call.slot_order}
+    return _snapshot(cells, call.event_id(event))
+
+
+def exit_snapshot(call: Call, visit: int) -> Snapshot:
+    """All cells a visit left with; unavailable while no exit was recorded, never a copy of another place."""
+    seen = call.visits[visit]
+    if seen.exited is None:
+        reason = "exit_missing" if seen.closed_by is not None else "no_exit_boundary"
+        return Snapshot("unavailable", reason, None, {})
+    cells = {slot: cell(call, slot, exit_point(call, visit, slot)) for slot in call.slot_order}
+    return _snapshot(cells, call.event_id(seen.exited))
+
+
+def _snapshot(cells: dict[str, Cell], event_id: str) -> Snapshot:
+    if cells and any(item.availability != "unavailable" for item in cells.values()):
+        return Snapshot("proven", None, event_id, cells)
+    reasons = sorted({item.reason for item in cells.values() if item.reason}) or ["no_slots"]
+    return Snapshot("unavailable", ",".join(reasons), event_id, cells)
+
+
+def recorded(value: Any) -> Any:
+    """A timeline value as plain JSON; unset and unknown become null."""
+    return None if value is UNSET or isinstance(value, Gone) else value

@@ -1,0 +1,79 @@
+"""State visits, and what the walk over the boundary rows says of them (contract 2.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+NO_VISIT = -1
+
+
+class Visit(msgspec.Struct, gc=False):
+    """One visit of a state. Events are bus event numbers.
+
+    Attributes:
+        visit_id: As emitted, else ``<state_id>#<ordinal>``.
+        ordinal: Which entry of this state it is, from 1.
+        first: The event that opened it.
+        entered: Its ``state_entered``, or None.
+        exited: Its ``state_exited``, or None.
+        commit: Its ``transition_committed``, or None.
+        closed_by: The event that closed it without an exit, or None.
+        entry_missing: It was never seen entered, so nothing is known of its entry.
+        edge_id: The edge that its exit names, else its commit.
+    """
+
+    visit_id: str
+    state_id: str
+    ordinal: int
+    first: int
+    entered: int | None = None
+    exited: int | None = None
+    commit: int | None = None
+    closed_by: int | None = None
+    entry_missing: bool = False
+    from_state: str | None = None
+    entry_edge: str | None = None
+    to_state: str | None = None
+    exit_reason: str | None = None
+    exit_edge: str | None = None
+    commit_to: str | None = None
+    commit_edge: str | None = None
+    commit_turn: int | None = None
+
+    @property
+    def edge_id(self) -> str | None:
+        """The edge that its exit names, else that its commit names."""
+        return self.exit_edge if self.exit_edge is not None else self.commit_edge
+
+
+class Refused(NamedTuple):
+    """A boundary row that no rule could place."""
+
+    event: int
+    code: str
+    reason: str
+
+
+class Visits(NamedTuple):
+    """All visits and the boundary rows' owners.
+
+    Attributes:
+        visits: In the order they were opened.
+        open_at: For each event the visit open at it (an opening or closing row counts as in it), else -1.
+        open_after: The same just after the event.
+        owner: Boundary event → visit index.
+        refused: Boundary rows that are quarantined.
+        repeats: ``state_entered`` rows that repeat the open visit's id: its own ordinary events.
+        by_id: Visit id → index.
+    """
+
+    visits: list[Visit]
+    open_at: NDArray[np.int32]
+    open_after: NDArray[np.int32]
+    owner: dict[int, int]
+    refused: list[Refused]
+    by_id: dict[str, int]

@@ -1,0 +1,256 @@
+"""State visits from boundary rows (contract 2.3, rules 1, 2, 3 and 5).
+
+A walk over the few rows that can open, close or commit a visit. What a row in between belongs to is decided
+afterwards, from the visit that was open at it (`ownership`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from engine.hydrate.gaps import Gaps
+from engine.hydrate.unseen import BOUNDARIES, Unseen
+from engine.hydrate.visits import NO_VISIT, Refused, Visit, Visits
+from engine.sources.merge import Ledger
+
+
+def build_visits(ledger: Ledger, gaps: Gaps) -> Visits:
+    """Walk the boundary rows in durable order."""
+    walk = _Walk(ledger, gaps)
+    walk.run()
+    return walk.result()
+
+
+_Take = Callable[..., None]
+
+
+class _Walk:
+    def __init__(self, ledger: Ledger, gaps: Gaps) -> None:
+        self.ledger = ledger
+        self.malformed = ledger.malformed
+        self.visit_names: list[Any] = ledger.names.visits.names
+        self.visits: list[Visit] = []
+        self.by_id: dict[str, int] = {}
+        self.entries: dict[str, int] = {}
+        self.open = NO_VISIT
+        self.provisional = False
+        self.owner: dict[int, int] = {}
+        self.refused: list[Refused] = []
+        self.changes: list[tuple[int, int, int]] = []
+        self.ends: list[int] = []
+        self.unseen = Unseen(ledger, gaps)
+
+    def _acts(self, event: int, *keys: str) -> bool:
+        bad = self.malformed.get(event)
+        return bad is None or not any(key in bad for key in keys)
+
+    def run(self) -> None:
+        """Take the steps in durable order: boundary rows, and rows whose id no entry carries."""
+        lead = self.unseen.before_entries()
+        if lead is not None:
+            self._open(0, *lead, missing=True)
+        steps = self._steps()
+        if not steps:
+            return
+        events = np.concatenate([np.array(rows, np.int64) for rows, _, _ in steps])
+        sizes = [len(rows) for rows, _, _ in steps]
+        which = np.repeat(np.arange(len(steps)), sizes)
+        index = np.concatenate([np.arange(size) for size in sizes])
+        order = np.argsort(events, kind="stable")
+        events = events[order]
+        names = [None, *self.visit_names]
+        codes = (self.ledger.visit[events] + 1).tolist()
+        for event, code, step, place in zip(
+            events.tolist(), codes, which[order].tolist(), index[order].tolist(), strict=True
+        ):
+            _, take, values = steps[step]
+            take(event, names[code], *values[place])
+
+    def _steps(self) -> list[tuple[list[int], _Take, list[tuple[Any, ...]]]]:
+        """Rows of one sort, what takes them, and the values it takes of each."""
+        steps: list[tuple[list[int], _Take, list[tuple[Any, ...]]]] = []
+        for kind, keys, take in self._kinds():
+            captured = self.ledger.captured[kind]
+            if captured.rows:
+                columns = [captured.columns[key] for key in keys]
+                values = list(zip(*columns, strict=True)) if keys else [()] * len(captured.rows)
+                steps.append((captured.rows, take, values))
+        unknown = self.unseen.never_entered()
+        if unknown:
+            steps.append((unknown, self._unknown_id, [()] * len(unknown)))
+        return steps
+
+    def _kinds(self) -> list[tuple[str, tuple[str, ...], _Take]]:
+        keys: list[tuple[tuple[str, ...], _Take]] = [
+            (("initial_state",), self._started),
+            (("state_id", "from_state", "edge_id"), self._entered),
+            (("state_id", "to_state", "edge_id", "reason"), self._exited),
+            (("from_state", "to_state", "edge_id", "turn_index"), self._committed),
+            ((), self._ended),
+        ]
+        return [(kind, *pair) for kind, pair in zip(BOUNDARIES, keys, strict=True)]
+
+    def _open(self, event: int, state_id: str, visit_id: str | None, missing: bool = False) -> None:
+        self.entries[state_id] = ordinal = self.entries.get(state_id, 0) + 1
+        if visit_id is None:
+            visit_id = self._fresh_id(state_id, ordinal)
+        self.by_id[visit_id] = self.open = len(self.visits)
+        self.visits.append(Visit(visit_id, state_id, ordinal, event, entry_missing=missing))
+        self.changes.append((event, self.open, self.open))
+        self.provisional = False
+
+    def _fresh_id(self, state_id: str, ordinal: int) -> str:
+        """``<state_id>#<ordinal>``, or the next number that no visit has."""
+        while f"{state_id}#{ordinal}" in self.by_id:
+            ordinal += 1
+        return f"{state_id}#{ordinal}"
+
+    def _close(self, event: int) -> None:
+        """Close the open visit, whose exit was not recorded, because another one begins."""
+        self.visits[self.open].closed_by = event
+        self.open = NO_VISIT
+
+    def _refuse(self, event: int, code: str, reason: str) -> None:
+        self.refused.append(Refused(event, code, reason))
+
+    def _started(self, event: int, named: str | None, initial_state: str | None) -> None:
+        if self.visits or not self._acts(event, "initial_state") or initial_state is None:
+            return
+        self._open(event, initial_state, named)
+        self.provisional = True
+        self.owner[event] = self.open
+
+    def _entered(
+        self, event: int, named: str | None, state_id: str, from_state: str | None, edge_id: str | None
+    ) -> None:
+        if not self._acts(event, "state_id"):
+            return
+        if self.open >= 0 and self.provisional and self.visits[self.open].state_id == state_id:
+            visit = self.visits[self.open]
+            if named is not None and named != visit.visit_id:
+                del self.by_id[visit.visit_id]
+                self.by_id[named] = self.open
+                visit.visit_id = named
+            self.provisional = False
+        elif named is not None and named in self.by_id:
+            if self.by_id[named] != self.open:
+                self._refuse(event, "CONFLICTING_ATTRIBUTION", f"{named} was entered and exited before")
+            return
+        else:
+            if self.open >= 0:
+                self._close(event)
+            self._open(event, state_id, named)
+            visit = self.visits[self.open]
+        visit.entered, visit.from_state, visit.entry_edge = event, from_state, edge_id
+        self.owner[event] = self.open
+
+    def _exited(
+        self,
+        event: int,
+        named: str | None,
+        state_id: str | None,
+        to_state: str | None,
+        edge_id: str | None,
+        reason: str | None,
+    ) -> None:
+        if not self._acts(event, "state_id"):
+            return
+        visit = self.visits[self.open] if self.open >= 0 else None
+        if visit is None or (visit.visit_id != named if named is not None else visit.state_id != state_id):
+            self._refuse(
+                event, "EXIT_WITHOUT_ENTRY", f"no open visit of {named or state_id} matches this exit"
+            )
+            return
+        visit.exited, visit.to_state, visit.exit_edge, visit.exit_reason = event, to_state, edge_id, reason
+        self.owner[event] = self.open
+        self.changes.append((event, self.open, NO_VISIT))
+        self.open = NO_VISIT
+        self.provisional = False
+
+    def _committed(
+        self,
+        event: int,
+        named: str | None,
+        from_state: str | None,
+        to_state: str | None,
+        edge_id: str | None,
+        turn: int | None,
+    ) -> None:
+        if not self._acts(event, "from_state"):
+            if named is None:
+                self._refuse(event, "CONFLICTING_ATTRIBUTION", "a commit that names no state it left")
+            return
+        before = self.open - 1 if self.open >= 0 else len(self.visits) - 1
+        chosen = self._uncommitted(before, from_state)
+        current = self._uncommitted(self.open, from_state)
+        if chosen is None or (current is not None and self.visits[self.open].state_id != to_state):
+            chosen = current
+        if chosen is None:
+            self._refuse(
+                event, "CONFLICTING_ATTRIBUTION", f"no visit of {from_state} without a commit ends here"
+            )
+            return
+        visit = self.visits[chosen]
+        visit.commit, visit.commit_to, visit.commit_edge, visit.commit_turn = event, to_state, edge_id, turn
+        if chosen == self.open:
+            self.provisional = False
+        self.owner[event] = chosen
+
+    def _uncommitted(self, index: int, from_state: str | None) -> int | None:
+        if index < 0:
+            return None
+        visit = self.visits[index]
+        return index if visit.state_id == from_state and visit.commit is None else None
+
+    def _ended(self, event: int, named: str | None) -> None:
+        del named
+        self.ends.append(event)
+
+    def _unknown_id(self, event: int, named: str | None) -> None:
+        if named is None or named in self.by_id:
+            return
+        stated = self.ledger.state_id(event)
+        state_id = stated if stated is not None else named.partition("#")[0]
+        if self.open >= 0:
+            visit = self.visits[self.open]
+            if stated is None or visit.state_id == state_id:
+                return
+            if not self.unseen.gap_since_last_row(event, self.open, visit, self.owner):
+                return
+            self._close(event)
+        elif self.visits and self.unseen.is_edge_write(event):
+            return
+        self._open(event, state_id, named, missing=True)
+
+    def _own_first_and_last(self) -> None:
+        """Seeds before the first visit are its event; ``session_ended`` after the last exit is the last's."""
+        if not self.visits:
+            return
+        first, last = self.visits[0], self.visits[-1]
+        seeds = [row for row in self.ledger.captured["session_slots_seeded"].rows[:1] if row < first.first]
+        if seeds and not first.entry_missing and self._acts(seeds[0], "slots"):
+            named, stated = self.ledger.flat(seeds[0]).get("visit_id"), self.ledger.state_id(seeds[0])
+            if named in (None, first.visit_id) and stated in (None, first.state_id):
+                self.owner[seeds[0]] = 0
+        for event in self.ends:
+            if last.exited is not None and event > last.exited:
+                self.owner[event] = len(self.visits) - 1
+
+    def result(self) -> Visits:
+        """What the walk found."""
+        self._own_first_and_last()
+        size = len(self.ledger)
+        open_at = np.full(size, NO_VISIT, np.int32)
+        open_after = np.full(size, NO_VISIT, np.int32)
+        if self.changes:
+            events = np.array([change[0] for change in self.changes], np.int64)
+            at = np.array([change[1] for change in self.changes], np.int32)
+            after = np.array([change[2] for change in self.changes], np.int32)
+            lengths = np.diff(events, append=size)
+            open_after[events[0] :] = np.repeat(after, lengths)
+            open_at[1:] = open_after[:-1]
+            open_at[events] = at
+        return Visits(self.visits, open_at, open_after, self.owner, self.refused, self.by_id)

@@ -1,0 +1,1 @@
+"""From a hydrated call and a cursor to answers."""

@@ -1,0 +1,123 @@
+"""``riff-engine``: the engine's command line (contract 3.5)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import click
+
+from engine import __version__
+from engine.model.errors import EngineError
+
+USAGE, TYPED_ERROR = 2, 3
+_P = ParamSpec("_P")
+
+
+def _typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
+    """Exit 3 on a typed error: its JSON on stdout, its message on stderr (contract 3.5)."""
+
+    @wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except EngineError as error:
+            click.echo(
+                json.dumps(error.document(), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+            )
+            click.echo(f"riff-engine: {error.code}: {error.message}", err=True)
+            sys.exit(TYPED_ERROR)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+
+    return run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="riff-engine")
+def main() -> None:
+    """Answer questions about retained voice calls."""
+
+
+_CALL = click.argument("call", type=click.Path(path_type=Path))
+_SESSION = click.option("--session", help="Which session, where turns.jsonl holds several.")
+
+
+@main.command()
+@_CALL
+@_SESSION
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the artifact here."
+)
+@click.option("--reveal", is_flag=True, help="Show classified values; the artifact is marked as revealed.")
+@_typed_errors
+def hydrate(call: Path, session: str | None, output: Path | None, reveal: bool) -> None:
+    """Write the debug artifact of CALL as canonical JSON."""
+    from engine.hydrate.document import artifact_chunks
+    from engine.hydrate.pipeline import open_call
+
+    hydrated = open_call(call, session=session, reveal=reveal)
+    if output is None:
+        for chunk in artifact_chunks(hydrated):
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.write(b"\n")
+        return
+    _refuse_inside(output, call)
+    _write_whole(output, artifact_chunks(hydrated))
+
+
+def _refuse_inside(output: Path, call: Path) -> None:
+    """The call folder is never written."""
+    folder = call.resolve() if call.is_dir() else call.resolve().parent
+    target = output.resolve()
+    if call.is_dir() and (target == folder or folder in target.parents):
+        raise EngineError(
+            "BAD_ARGUMENT",
+            "the output lies inside the call folder, which is never written",
+            argument="output",
+        )
+    if not call.is_dir() and target == call.resolve():
+        raise EngineError("BAD_ARGUMENT", "the output is the call itself", argument="output")
+
+
+def _write_whole(output: Path, chunks: Any) -> None:
+    """Write a file so that it is there whole or not at all."""
+    partial = output.with_name(output.name + ".partial")
+    try:
+        with partial.open("wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+            file.write(b"\n")
+        partial.replace(output)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise EngineError(
+            "BAD_ARGUMENT", f"{output} can't be written: {os.strerror(problem.errno or 0)}", argument="output"
+        ) from None
+
+
+@main.command()
+@_CALL
+@click.option("--json", "as_json", is_flag=True, help="Canonical JSON also on a terminal.")
+@_typed_errors
+def doctor(call: Path, as_json: bool) -> None:
+    """Say what was found of CALL, what was read, and what was not understood."""
+    from engine.canonical import canonical
+    from engine.service import doctor as examination
+
+    report = examination.report(call)
+    if as_json or not sys.stdout.isatty():
+        sys.stdout.buffer.write(canonical(report) + b"\n")
+    else:
+        click.echo(examination.draw(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The app: themes, signals and the one screen; everything else has a room of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+from riff_tui.compat import CalmExit
+from riff_tui.opening import Request
+from riff_tui.palette import ActionCommands
+from riff_tui.screens.debugger import DebuggerScreen
+from riff_tui.themes import THEMES, choose
+
+FAILED = 3
+"""Exit status when the call could not be opened."""
+
+
+class RiffApp(CalmExit):
+    """The debugger for one recorded call."""
+
+    CSS_PATH = Path(__file__).parent / "themes" / "riff.tcss"
+    TITLE = "riff-tui"
+    COMMANDS = {ActionCommands}
+    BINDINGS = []
+
+    def __init__(self, request: Request) -> None:
+        theme = choose(os.environ)
+        # Told at once: Textual picks its colour filters before it knows the theme.
+        super().__init__(ansi_color=theme.ansi or None)
+        self.request = request
+        self.left_trouble: tuple[str, str] | None = None
+        for known in THEMES.values():
+            self.register_theme(known)
+        self.theme = theme.name
+
+    def get_default_screen(self) -> DebuggerScreen:
+        """The debugger is the first screen: no empty one is painted before it."""
+        return DebuggerScreen(self.request)
+
+    def on_mount(self) -> None:
+        """Leave the terminal clean when the session ends under us."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            try:
+                loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+            except (NotImplementedError, RuntimeError, ValueError):
+                return  # not the main thread, or no such signals here
+
+    async def action_quit(self) -> None:
+        """Leave; a call that could not be opened is an error for the shell too."""
+        screen = self.screen_stack[0]
+        if isinstance(screen, DebuggerScreen):
+            screen.stopped.set()
+            self.left_trouble = screen.view.trouble
+        self.exit(return_code=FAILED if self.left_trouble is not None else 0)

@@ -1,0 +1,68 @@
+"""Opens a call beside the app: hydration in a thread, with progress, and cancelled on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from engine.model.errors import EngineError
+from engine.model.views import Cursor
+from riff_tui.viewstate import ViewState, with_fields
+
+if TYPE_CHECKING:
+    from engine.hydrate.call import Call
+
+
+class Request(NamedTuple):
+    """What to open, and where to stand first.
+
+    Attributes:
+        where: How `place` names the first moment; None stands at the first divergence.
+    """
+
+    path: Path
+    session: str | None = None
+    reveal: bool = False
+    where: Literal["at", "visit", "time", "finding"] | None = None
+    place: str = ""
+
+
+def open_view(
+    request: Request, view: ViewState, progress: Callable[[str, float], None], cancelled: Callable[[], bool]
+) -> ViewState:
+    """Hydrate the call and ask for its first view; runs in a worker thread.
+
+    Raises:
+        EngineError: The call can't be opened, or `cancelled` said so.
+    """
+    from engine.debug import cursor as moves
+    from engine.hydrate.pipeline import open_call
+    from riff_tui import asking
+    from riff_tui.panes import table  # noqa: F401  # imported here, so that the app need not wait for it
+
+    call = open_call(
+        request.path, session=request.session, reveal=request.reveal, progress=progress, cancelled=cancelled
+    )
+    view = with_fields(view, revealed=request.reveal)
+    try:
+        cursor = first_cursor(request, call)
+    except EngineError as error:
+        cursor = moves.opening(call)
+        view = with_fields(view, notice=(f"{error.code}: {error.message}", "bad"))
+    return asking.first_view(view, call, cursor)
+
+
+def first_cursor(request: Request, call: Call) -> Cursor:
+    """The cursor that a request names."""
+    from engine.debug import cursor as place
+
+    if request.where == "at":
+        return place.at_event(call, request.place)
+    if request.where == "visit":
+        return place.at_visit(call, request.place)
+    if request.where == "time":
+        return place.at_time(call, float(request.place))
+    if request.where == "finding":
+        return place.at_finding(call, request.place)
+    return place.opening(call)

@@ -1,0 +1,1 @@
+"""Screens: the debugger, and what opens over it."""

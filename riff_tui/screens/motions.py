@@ -1,0 +1,229 @@
+"""What the keys of the debugger do: motions through time, looking, breakpoints."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.worker import get_current_worker
+
+from engine.model.errors import EngineError
+from engine.model.views import Cursor, Stop
+from riff_tui.content import Target
+from riff_tui.messages import Arrived
+from riff_tui.screens.frame import Frame
+from riff_tui.viewstate import ViewState, with_fields
+
+if TYPE_CHECKING:
+    from engine.debug.breakpoints import Breakpoint
+
+ENDS = {
+    "step": "event that means something",
+    "event": "event",
+    "visit": "visit",
+    "same": "visit of this state",
+    "write": "write",
+    "finding": "finding",
+}
+"""What a motion ran out of."""
+
+
+class Motions(Frame):
+    """The actions that need an open call."""
+
+    running: bool = False
+    _asking: bool = False
+
+    def count(self) -> int:
+        """The count typed before this key; none is one."""
+        raise NotImplementedError
+
+    # --- time ------------------------------------------------------------------------------------------
+
+    def action_move(self, motion: str, direction: int) -> None:
+        """Move through time."""
+        count = self.count()
+        view = self.view
+        if view.phase != "ready" or self.running:
+            return
+        from riff_tui import asking
+
+        try:
+            stop = asking.move(view, motion, direction * count)
+        except EngineError as error:
+            self.say(f"{error.code}: {error.message}", "bad")
+            return
+        self.arrive(stop, self._end_words(motion, stop))
+
+    def _end_words(self, motion: str, stop: Stop) -> str | None:
+        if stop.at is None or motion == "bound":
+            return None
+        what = ENDS[motion] + (f" of {self.view.slot}" if motion == "write" else "")
+        return f"no {'earlier' if stop.at == 'start' else 'later'} {what}"
+
+    def arrive(self, stop: Stop, words: str | None = None) -> None:
+        """Stand where a motion ended. Answers are asked once for all keys that wait."""
+        notice = (words, "warn") if words else (f"● stopped at {stop.hit}", "accent") if stop.hit else None
+        self.stand_at(stop.cursor, notice)
+
+    def stand_at(self, cursor: Cursor, notice: tuple[str, str] | None = None) -> None:
+        """Move the event cursor."""
+        closed = self.view.closed - {cursor.visit}
+        self.view = with_fields(self.view, cursor=cursor, look=None, closed=closed, notice=notice)
+        if not self._asking:
+            self._asking = True
+            self.call_later(self._ask)
+
+    def _ask(self, follow: bool = True) -> None:
+        self._asking = False
+        from riff_tui import asking
+
+        try:
+            self.set_view(asking.ask(self.view), follow=follow)
+        except (EngineError, OSError) as error:
+            self.say(f"no answer here: {error}; other places still work", "bad")
+
+    def action_edge_of_call(self, direction: int) -> None:
+        """Go to the first or the last event."""
+        if self.ready():
+            from engine.debug import cursor
+
+            self.stand_at((cursor.start if direction < 0 else cursor.end)(self.view.call))
+
+    def action_to_row(self) -> None:
+        """Move the cursor to the selected row."""
+        if not self.ready():
+            return
+        try:
+            cursor = self.cursor_of(self.pane(self.focused_pane).target)
+        except EngineError as error:
+            self.say(f"{error.code}: {error.message}", "bad")
+            return
+        if cursor is None:
+            self.say("this row has no place in time", "warn")
+        else:
+            self.stand_at(cursor)
+
+    def cursor_of(self, target: Target) -> Cursor | None:
+        """The place in time of a row."""
+        from engine.debug import cursor, projection
+
+        call = self.view.call
+        if target.cursor is not None:
+            return target.cursor
+        if target.kind == "visit" and target.visit is not None:
+            return cursor.at_visit(call, projection.visit_id(call, target.visit))
+        if target.kind == "unattributed" and target.index is not None:
+            return cursor.at_event(call, projection.unattributed_row(call, target.index).event_id)
+        if target.kind == "finding" and target.name is not None:
+            return cursor.at_finding(call, target.name)
+        return cursor.at_event(call, target.event_id) if target.event_id else None
+
+    # --- running to a breakpoint -----------------------------------------------------------------------
+
+    def action_run_to(self, direction: int) -> None:
+        """Run to the next breakpoint in a thread; Esc interrupts."""
+        count = self.count()
+        if not self.ready():
+            return
+        if not any(point.enabled for point in self.view.breakpoints):
+            self.say("no breakpoint is set: b sets one on the selected row, B edits them", "warn")
+            return
+        self.running = True
+        self.say("running… Esc interrupts", "accent")
+        work = partial(self._run, self.view, direction < 0, count)
+        self.run_worker(work, thread=True, exclusive=True, group="run", exit_on_error=False)
+
+    def _run(self, view: ViewState, reverse: bool, count: int) -> None:
+        from engine.debug import breakpoints
+
+        worker = get_current_worker()
+        try:
+            stop = breakpoints.run_to(
+                *(view.call, view.cursor, view.breakpoints),
+                reverse=reverse,
+                count=count,
+                cancelled=lambda: worker.is_cancelled,
+            )
+        except EngineError as error:
+            trouble = "interrupted" if error.code == "CANCELLED" else f"{error.code}: {error.message}"
+            self.post_message(Arrived(None, trouble))
+        else:
+            self.post_message(Arrived(stop))
+
+    def on_arrived(self, message: Arrived) -> None:
+        """A run to a breakpoint ended."""
+        self.running = False
+        if message.reached is None:
+            self.say(message.trouble or "interrupted", "warn")
+            return
+        words = {"start": "start of the call, no breakpoint hit", "end": "end of the call, no breakpoint hit"}
+        self.arrive(message.reached, words.get(message.reached.at or ""))
+
+    # --- looking ---------------------------------------------------------------------------------------
+
+    def action_look(self, direction: int) -> None:
+        """Look at a neighbouring visit; time stays."""
+        count = self.count()
+        if not self.ready():
+            return
+        from engine.debug import projection
+
+        last = projection.visit_count(self.view.call) - 1
+        look: int | None = max(0, min(last, self.view.shown_visit + direction * count))
+        if direction == 0 or look == self.view.cursor.visit:
+            look = None
+        self.view = with_fields(self.view, look=look, notice=None)
+        self._ask()
+
+    def action_changed_only(self) -> None:
+        """Show all variables, or those that changed in this visit."""
+        if self.ready():
+            self.set_view(with_fields(self.view, changed_only=not self.view.changed_only, notice=None))
+
+    # --- breakpoints -----------------------------------------------------------------------------------
+
+    def action_breakpoint(self) -> None:
+        """Set or remove a breakpoint on what the selected row stands for."""
+        if not self.ready():
+            return
+        from engine.debug import breakpoints
+
+        text = self._breakpoint_text(self.pane(self.focused_pane).target)
+        points = self.view.breakpoints
+        kept = tuple(point for point in points if point.text != text)
+        if len(kept) < len(points):
+            self.set_breakpoints(kept, f"breakpoint {text} removed")
+            return
+        try:
+            self.set_breakpoints((*points, breakpoints.parse(self.view.call, text)), f"● breakpoint {text}")
+        except EngineError as error:
+            self.say(f"{error.code}: {error.message}", "bad")
+
+    def _breakpoint_text(self, target: Target) -> str:
+        from engine.debug import projection
+
+        call = self.view.call
+        if target.kind == "slot":
+            return f"slot:{target.name}"
+        if target.kind == "event" and target.visit is not None and target.index is not None:
+            return f"event:{projection.event_row(call, target.visit, target.index).kind}"
+        visit = target.visit if target.visit is not None else self.view.shown_visit
+        return f"state:{projection.state_id(call, visit)}"
+
+    def set_breakpoints(self, points: tuple[Breakpoint, ...], words: str) -> None:
+        """Show other breakpoints."""
+        self.set_view(with_fields(self.view, breakpoints=points, notice=(words, "accent")))
+
+    # --- small things ----------------------------------------------------------------------------------
+
+    def ready(self) -> bool:
+        """Whether keys can act: the call is open and nothing runs. Drops a count that waits."""
+        if self.view.pending:
+            self.view = with_fields(self.view, pending="")
+        return self.view.phase == "ready" and not self.running
+
+    def say(self, text: str, role: str = "") -> None:
+        """Put one line where the keys stand; the next key takes it away."""
+        self.view = with_fields(self.view, notice=(text, role))
+        self.show_bars()

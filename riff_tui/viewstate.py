@@ -1,0 +1,103 @@
+"""The one immutable value that all of the screen is drawn from: a place, and the engine's answers there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from engine.model.artifact import Finding, Turn
+from engine.model.views import ContextRow, Crumb, Cursor, EdgeTable, Status, VariableRow
+
+if TYPE_CHECKING:
+    from engine.debug.breakpoints import Breakpoint
+    from engine.hydrate.call import Call
+
+Phase = Literal["loading", "ready", "failed"]
+
+
+class Answers(msgspec.Struct, frozen=True):
+    """What the engine says about one place in the call.
+
+    Attributes:
+        place: The cursor of these answers: the event cursor, or a visit that is looked at.
+        crumbs: The whole trail of visits.
+        spoken: The last caller line that was acted on and the last agent line, at or before the place.
+    """
+
+    place: Cursor
+    visit_id: str
+    variables: list[VariableRow]
+    context: list[ContextRow]
+    edges: EdgeTable
+    crumbs: list[Crumb]
+    status: Status
+    turn: int
+    spoken: tuple[Turn | None, Turn | None]
+    findings: list[str]
+
+
+class ViewState(msgspec.Struct, frozen=True):
+    """All that the panes draw. A motion makes another one; nothing in it changes.
+
+    Attributes:
+        loaded: Stage of hydration and how far it is, while loading.
+        trouble: Error code and message when the call could not be opened.
+        cursor: The event cursor: time.
+        look: A visit that is looked at while time stays.
+        divergent: The visit of the first divergence; its events are open.
+        opened, closed: Visits that were opened or closed by hand.
+        slot: The slot that `w` follows.
+        notice: A line about what just happened, with its role.
+        pending: Digits of a count that wait for their motion.
+        deck: The pane that shares a small screen with the events.
+        findings: All findings, the gravest first.
+        marked: Where findings stand, with the role of their mark.
+    """
+
+    title: str = ""
+    phase: Phase = "loading"
+    loaded: tuple[str, float | None] = ("", None)
+    trouble: tuple[str, str] | None = None
+    revealed: bool = False
+    cursor: Cursor = Cursor(0, 0)
+    look: int | None = None
+    divergent: int | None = None
+    opened: frozenset[int] = frozenset()
+    closed: frozenset[int] = frozenset()
+    lane_open: bool = False
+    slot: str | None = None
+    changed_only: bool = False
+    notice: tuple[str, str] | None = None
+    pending: str = ""
+    narrow: bool = False
+    deck: str = "call"
+    breakpoints: tuple[Breakpoint, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    marked: tuple[tuple[Cursor, str], ...] = ()
+    opened_call: Call | None = None
+    asked: Answers | None = None
+
+    @property
+    def call(self) -> Call:
+        """The call; there is none before it is ready."""
+        if self.opened_call is None:
+            raise LookupError("the call is not open yet")
+        return self.opened_call
+
+    @property
+    def answers(self) -> Answers:
+        """The engine's answers; there are none before the call is ready."""
+        if self.asked is None:
+            raise LookupError("nothing was asked yet")
+        return self.asked
+
+    @property
+    def shown_visit(self) -> int:
+        """The visit that the panes show."""
+        return self.cursor.visit if self.look is None else self.look
+
+
+def with_fields(view: ViewState, **fields: Any) -> ViewState:
+    """The same view with some fields replaced."""
+    return msgspec.structs.replace(view, **fields)

@@ -1,0 +1,1 @@
+"""Bricks that panes and screens are made of."""

@@ -1,0 +1,1 @@
+"""Timings of the engine and the terminal client: `python -m benchmarks`."""

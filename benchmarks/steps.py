@@ -1,0 +1,61 @@
+"""The cost of a step. `python -m benchmarks.steps LONG SHORT` walks both calls in turns and prints JSON.
+
+A step is what one key press asks of the engine: `cursor.step` by one event, forward or back, then the event's
+row, the variables, the edges and the status at the new place. Walks start at random events of the call, so
+that most of the visits they reach were never looked at before; the jump itself is not timed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks.measure import median, percentile
+from engine.debug import cursor, projection
+from engine.hydrate.pipeline import open_call
+
+WALKS = 200
+LENGTH = 20
+SEED = 20260710
+
+
+def walk(call: Any, chance: random.Random, times: list[float]) -> None:
+    """A run of steps from a random place; one direction, with a turn now and then."""
+    count = len(call.order.micro)
+    place = cursor.cursor_of(call, int(call.order.micro[chance.randrange(count)]))
+    direction = chance.choice((-1, 1))
+    for _ in range(LENGTH):
+        if chance.random() < 0.2:
+            direction = -direction
+        begin = perf_counter()
+        place = cursor.step(call, place, direction).cursor
+        projection.event_row(call, place.visit, place.micro)
+        projection.variables(call, place)
+        projection.edges(call, place)
+        projection.status(call, place)
+        times.append(perf_counter() - begin)
+
+
+def main(paths: list[Path]) -> None:
+    """Walk all calls in turns."""
+    calls = [open_call(path) for path in paths]
+    chances = [random.Random(SEED) for _ in calls]
+    times: list[list[float]] = [[] for _ in calls]
+    for call in calls:  # what is built once a call, at the first question
+        walk(call, random.Random(0), [])
+    for _ in range(WALKS):
+        for call, chance, measured in zip(calls, chances, times, strict=True):
+            walk(call, chance, measured)
+    found = [
+        {"median": median(one), "p99": percentile(one, 0.99), "worst": max(one), "steps": len(one)}
+        for one in times
+    ]
+    print(json.dumps({"calls": found}))
+
+
+if __name__ == "__main__":
+    main([Path(argument) for argument in sys.argv[1:]])

@@ -172,7 +172,7 @@ def context(call: Call, cursor: Cursor) -> list[ContextRow]:
 
 
 def _context(call: Call, visit: int) -> list[ContextRow]:
-    events = [call.context_events.get((visit, phase)) for phase in ("entry", "exit")]
+    events = [call.context_event(visit, phase) for phase in ("entry", "exit")]
     seen = [payload(call, event) if event is not None else {} for event in events]
     further = sorted({name for fields in seen for name in fields} - _NO_FIELD - set(CONTEXT_FIELDS))
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from engine.hydrate.agentlines import STAGES, TRANSCRIPTS, Line, number_of
+from engine.hydrate.agentlines import TRANSCRIPTS, Line, Lines, number_of
 from engine.hydrate.call import Call
 from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE
 from engine.hydrate.laneaudio import Stretch, aligned, audio_range, stretch_of
@@ -18,6 +18,7 @@ from engine.hydrate.laneitems import (
     unavailable,
     visit_id_of,
 )
+from engine.hydrate.outputrows import STAGES
 from engine.hydrate.secrets import redactor
 from engine.model.artifact import Turn
 from engine.model.events import AUDIO_KINDS, AUDIO_TERMINALS
@@ -27,10 +28,11 @@ _OUTCOMES = {"audio_completed": "completed", "audio_interrupted": "interrupted",
 _GENERATED = ("output_attempt_terminal", "assistant_transcript")
 
 
-def agent_item(call: Call, line: Line, attempts: dict[str, list[int]]) -> Turn:
+def agent_item(call: Call, line: Line, lines: Lines) -> Turn:
     """One utterance of the agent, over its stages, with what was generated apart from what was heard."""
     attempt = line.attempts[0] if len(line.attempts) == 1 else None
-    own = line.events + [event for event in attempts.get(attempt or "", ()) if event not in line.events]
+    beside = lines.attempt_events(attempt) if attempt is not None else []
+    own = line.events + [event for event in beside if event not in line.events]
     rows = {event: payload_of(call, event) for event in [*own, *line.rows]}
     said = _agent_said(call, rows)
     live = next((one.text for one in said if one.source == LIVE_SOURCE and one.text), None)

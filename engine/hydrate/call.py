@@ -6,6 +6,7 @@ exit boundary of each visit. A document (an envelope, a snapshot) is made when i
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -47,6 +48,7 @@ ALL_KINDS: tuple[str, ...] = (
 )
 """Kind by code, bus kinds first with the codes of the ledger."""
 KIND_CODES = {kind: code for code, kind in enumerate(ALL_KINDS)}
+_CONTEXT = KIND_CODES["state_context_snapshot"]
 
 
 class Identity(NamedTuple):
@@ -332,17 +334,14 @@ class Call:
                 found.setdefault(finding.visit_id, []).append(finding)
         return found
 
-    @cached_property
-    def context_events(self) -> dict[tuple[int, str], int]:
-        """(visit index, phase) → the last context snapshot of that phase that the visit owns."""
-        captured = self.ledger.captured.get("state_context_snapshot")
-        if captured is None:
-            return {}
-        return {
-            (int(self.owned.visit[event]), phase): event
-            for event, phase in zip(captured.rows, captured.columns["phase"], strict=True)
-            if self.owned.visit[event] >= 0
-        }
+    def context_event(self, visit: int, phase: str) -> int | None:
+        """The last context snapshot of a phase that a visit owns, or None."""
+        captured = self.ledger.captured["state_context_snapshot"]
+        own = self.micro_events(visit)
+        for event in np.sort(own[self.kind_of[own] == _CONTEXT])[::-1].tolist():
+            if captured.columns["phase"][bisect_left(captured.rows, event)] == phase:
+                return int(event)
+        return None
 
     @cached_property
     def unattributed(self) -> list[int]:

@@ -7,6 +7,7 @@ of one visit stand together, in the order the visit is stepped through, so the l
 from __future__ import annotations
 
 import weakref
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ from engine.hydrate.agentlines import Lines, agent_lines
 from engine.hydrate.call import KIND_CODES, Call
 from engine.hydrate.callerturns import CallerTurn
 from engine.hydrate.laneitems import Input, Lane, barge_in_item, decision_item, input_item
-from engine.hydrate.rowids import read_ids
 from engine.model.artifact import Turn
 
 _DECISIONS = ("locked_choice_evaluated", "transition_committed", "timer_fired")
@@ -52,7 +52,7 @@ class Conversation:
         if source == _CALLER:
             return input_item(call, index.inputs[place])
         if source == _AGENT:
-            return agent_item(call, index.agent.lines[place], index.agent.attempts)
+            return agent_item(call, index.agent.line(place), index.agent)
         return barge_in_item(call, place) if source == _BARGE_IN else decision_item(call, place)
 
     def items_until(self, event: int) -> int:
@@ -113,6 +113,13 @@ def _first_ranks(call: Call, groups: list[list[int]]) -> NDArray[np.int64]:
     return np.minimum.reduceat(_ranks(call, flat), starts)
 
 
+def _agent_ranks(call: Call, agent: Lines) -> NDArray[np.int64]:
+    """The rank of the first event or row of each agent line."""
+    beside = agent.others()
+    ranks = _ranks(call, np.array(beside, np.int64)).tolist()
+    return agent.least(_ranks(call, agent.output.events), dict(zip(beside, ranks, strict=True)))
+
+
 # The index.
 
 
@@ -122,11 +129,11 @@ def _build(call: Call) -> _Index:
     visits = call.visit_of[: call.first_extra].tolist()
     ranks = (
         _first_ranks(call, [_own_events(item, visits) for item in inputs]),
-        _first_ranks(call, [[*line.events, *line.rows] for line in agent.lines]),
+        _agent_ranks(call, agent),
         _ranks(call, barged),
         _ranks(call, decided),
     )
-    places = (np.arange(len(inputs)), np.arange(len(agent.lines)), barged, decided)
+    places = (np.arange(len(inputs)), np.arange(agent.count), barged, decided)
     rank, place = np.concatenate(ranks), np.concatenate(places)
     source = np.repeat(np.arange(len(ranks), dtype=np.int8), [len(part) for part in ranks])
     order = np.lexsort((place, source, rank))
@@ -141,12 +148,12 @@ def _rows(call: Call, *kinds: str) -> NDArray[np.int64]:
 
 def _by_input(call: Call, *kinds: str) -> list[tuple[int, str | None]]:
     """The bus events of some kinds with the inputs they name."""
-    events = _rows(call, *kinds)
-    named = [ids.input_id for ids in read_ids(call.ledger, events)]
-    return [
-        (event, name if isinstance(name, str) else None)
-        for event, name in zip(events.tolist(), named, strict=True)
-    ]
+    found: list[tuple[int, str | None]] = []
+    for kind in kinds:
+        captured = call.ledger.captured.get(kind)
+        if captured is not None:
+            found += zip(captured.rows, captured.columns["input_id"], strict=True)
+    return sorted(found, key=itemgetter(0))
 
 
 def _lane(turn: CallerTurn) -> Lane:

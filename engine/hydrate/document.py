@@ -147,7 +147,7 @@ def _entry_edge(call: Call, visit: int) -> dict[str, Any] | None:
 
 def context_event(call: Call, visit: int, phase: str) -> int | None:
     """The last context snapshot of a phase that a visit owns, or None."""
-    return call.context_events.get((visit, phase))
+    return call.context_event(visit, phase)
 
 
 def _context(call: Call, visit: int, phase: str) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from engine.hydrate.call import KIND_CODES, Call
 from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE, CallerTurn, Heard
 from engine.hydrate.laneaudio import Stretch, audio_range, stretch_of
-from engine.hydrate.rowids import read_ids
 from engine.hydrate.secrets import redactor
 from engine.hydrate.words import normalise_text, word_diff, word_error_rate
 from engine.model.artifact import Observation, Turn
@@ -177,9 +177,11 @@ def _selected_in(call: Call, events: NDArray[np.int64]) -> dict[str, list[int]]:
     """Input id → its ``input_selected`` rows among some events."""
     chosen = np.sort(events[(call.kind_of[events] == _SELECTED) & (events < call.first_extra)])
     found: dict[str, list[int]] = {}
-    for event, ids in zip(chosen.tolist(), read_ids(call.ledger, chosen), strict=True):
-        if isinstance(ids.input_id, str):
-            found.setdefault(ids.input_id, []).append(event)
+    selected = call.ledger.captured["input_selected"]
+    for event in chosen.tolist():
+        input_id = selected.columns["input_id"][bisect_left(selected.rows, event)]
+        if input_id is not None:
+            found.setdefault(input_id, []).append(event)
     return found
 
 

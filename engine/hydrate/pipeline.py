@@ -64,9 +64,13 @@ def open_call(
 
     with _collector_paused():
         recording = read_recording(path, limits, tell)
-        call = _hydrate(recording, session, settings, reveal, tell)
+        try:
+            call = _hydrate(recording, session, settings, reveal, tell)
+        except RecursionError:
+            recording.finish()  # refuses lines that nest too deep
+            raise
         tell("findings", 0.95)
-        recording.finish_hashing()
+        recording.finish()
         _conclude(call, settings)
         if call.event_count >= _LONG:
             gc.freeze()

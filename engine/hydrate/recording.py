@@ -39,7 +39,9 @@ class Recording(NamedTuple):
 
     Attributes:
         ledger: The distinct events; None where no ledger was retained.
-        finish_hashing: Waits for the digests of large files; call it before `files` is reported.
+        finish: Waits for what goes on beside the later stages: digests of large files, and the checks of
+            ledger rows. Call it before findings are made and `files` is reported; it raises
+            ``LIMIT_EXCEEDED``.
     """
 
     files: CallFiles
@@ -49,7 +51,7 @@ class Recording(NamedTuple):
     turns: Turns
     sidecars: Sidecars
     faults: Faults
-    finish_hashing: Callable[[], None]
+    finish: Callable[[], None]
 
 
 def read_recording(path: Path, limits: Limits, report: Report) -> Recording:
@@ -64,25 +66,33 @@ def read_recording(path: Path, limits: Limits, report: Report) -> Recording:
     manifest = read_manifest(files, limits)
     flow = read_flow(files, limits)
     turns = read_turns(files, limits)
-    ledger, faults = _read_ledgers(files, limits, report)
+    ledger, faults, finish_checks = _read_ledgers(files, limits, report)
     report("reading side files", 0.55)
     sidecars = read_sidecars(files, ledger is not None and _has_audio(ledger), limits)
     faults += [*sidecars.faults, (pick(files, TURNS).name, turns.faults)]
     if manifest is not None:
         faults.append(("manifest.json", list(manifest.faults)))
-    return Recording(files, manifest, flow, ledger, turns, sidecars, faults, finish_hashing)
+
+    def finish() -> None:
+        finish_checks()
+        finish_hashing()
+
+    return Recording(files, manifest, flow, ledger, turns, sidecars, faults, finish)
 
 
 def _has_audio(ledger: Ledger) -> bool:
     return bool(np.isin(ledger.kind, [KIND_CODE[kind] for kind in AUDIO_KINDS]).any())
 
 
-def _read_ledgers(files: CallFiles, limits: Limits, report: Report) -> tuple[Ledger | None, Faults]:
+def _read_ledgers(
+    files: CallFiles, limits: Limits, report: Report
+) -> tuple[Ledger | None, Faults, Callable[[], None]]:
     names = [name for name in files.ledgers if files.artifacts[name].status == "read"]
     if not names:
-        return None, []
+        return None, [], lambda: None
     interned = Names.new()
     parts: list[LedgerPart] = []
+    checks: list[Callable[[], None]] = []
     durable_lines = 0
     for number, name in enumerate(names):
         report(f"reading {name}", 0.5 * number / len(names))
@@ -91,11 +101,10 @@ def _read_ledgers(files: CallFiles, limits: Limits, report: Report) -> tuple[Led
         ends = ledgers.line_ends(data)
         durable_lines += 0 if name.startswith(RING) else len(ends)
         _refuse_above(max(durable_lines, len(ends)), limits)
-        finish_depth = ledgers.start_depth_check(name, data, ends, limits)
-        read = read_whole(
+        read, finish = read_whole(
             name, data, ends, interned, limits, lambda share: report("reading events", share / 2)
         )
-        finish_depth()
+        checks.append(finish)
         release_pages(data)
         files.artifacts[name].rows = sum(part.rows_read for part in read)
         files.artifacts[name].malformed = sum(len(part.faults) + len(part.malformed) for part in read)
@@ -103,7 +112,12 @@ def _read_ledgers(files: CallFiles, limits: Limits, report: Report) -> tuple[Led
     faults = [(part.artifact, part.faults) for part in parts]
     ledger = Ledger(parts, interned)
     _refuse_above(len(ledger), limits)
-    return ledger, faults
+
+    def finish_checks() -> None:
+        for check in checks:
+            check()
+
+    return ledger, faults, finish_checks
 
 
 def _refuse_above(events: int, limits: Limits) -> None:

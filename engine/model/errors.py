@@ -20,9 +20,17 @@ class EngineError(Exception):
         self.message = message
         self.details: dict[str, Any] = details
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it whole: another process may have to tell of it."""
+        return _made, (self.code, self.message, self.details)
+
     def document(self) -> dict[str, Any]:
         """The error as ``riff.debug_error/v1``."""
         return {
             "schema": "riff.debug_error/v1",
             "error": {"code": self.code, "message": self.message, "details": self.details},
         }
+
+
+def _made(code: str, message: str, details: dict[str, Any]) -> EngineError:
+    return EngineError(code, message, **details)

@@ -34,7 +34,7 @@ def _may(kind: Any) -> Key:
 
 _ID = _may(TextOrNull)
 
-_AUDIO: dict[str, Key] = {"playback_id": _need(Text), "evidence_stage": _ID}
+_AUDIO: dict[str, Key] = {"playback_id": _need(Text), "evidence_stage": _ID, "output_attempt_id": _ID}
 
 _ATTEMPT_MARK: dict[str, Key] = {"output_attempt_id": _need(Text)}
 
@@ -95,9 +95,9 @@ EVENT_KEYS: dict[str, dict[str, Key]] = {
         "end_ms": _may(NumberOrNull),
         "final": _may(Flag),
     },
-    "caller_audio_started": {},
-    "caller_audio_ended": {},
-    "dtmf_received": {"digit": _need(Text)},
+    "caller_audio_started": {"input_id": _ID},
+    "caller_audio_ended": {"input_id": _ID},
+    "dtmf_received": {"digit": _need(Text), "input_id": _ID},
     "barge_in": {},
     "timer_fired": {"timer": _need(Text)},
     "input_selected": {
@@ -141,7 +141,7 @@ EVENT_KEYS: dict[str, dict[str, Key]] = {
     "audio_interrupted": _AUDIO,
     "audio_failed": _AUDIO,
     "assistant_first_audio": {},
-    "assistant_transcript": {"text": _need(Text)},
+    "assistant_transcript": {"text": _need(Text), "output_attempt_id": _ID},
     "turn_complete": {"turn_index": _need(int)},
     "capture_failure": {"what": _need(Text)},
 }

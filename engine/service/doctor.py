@@ -228,7 +228,7 @@ class _Examination:
 def _part(artifact: Artifact, names: Names, limits: Limits) -> LedgerPart:
     data = artifact.data if artifact.data is not None else b""
     ends = line_ends(data)
-    check_depth(data, ends, limits)
+    check_depth(artifact.name, data, ends, limits)
     return read_part(artifact.name, data, ends, names, limits)
 
 

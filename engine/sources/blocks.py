@@ -7,7 +7,7 @@ but handing each row to the list of its kind.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.canonical import encode_trusted
-from engine.model.events import AUDIO_KINDS, DIALECTS
+from engine.model.events import DIALECTS
 from engine.sources import rowschema, tolerant
-from engine.sources.fingerprints import check_fingerprints
 from engine.sources.part import CAPTURED, COLUMNS, NO_TS, STATE_NOT_READ, Intern, Ints, LedgerPart, Names
 from engine.sources.rowschema import CLASS_TYPE, ROW_CLASSES, Row
 
@@ -27,7 +26,8 @@ _SNAPSHOTS = 1024
 _INTERNED = frozenset(
     {
         "initial_state", "state_id", "from_state", "to_state", "edge_id", "reason", "phase", "slot", "kind",
-        "writer", "guard", "winner", "source", "candidates", "what",
+        "writer", "guard", "winner", "source", "candidates", "what", "evidence_stage", "playback_id",
+        "output_attempt_id", "input_id",
     }
 )  # fmt: skip
 """Keys whose values repeat: equal values are stored once."""
@@ -38,7 +38,9 @@ _RAW = {
     if rowschema.raw_type(kind, key) is not None
 }
 """Kind and key of values that come as bytes → the type they must have."""
-_GETTERS: dict[str, Callable[[Any], Any]] = {kind: attrgetter(*keys) for kind, keys in CAPTURED.items()}
+_GETTERS: dict[str, Callable[[Any], Any]] = {
+    key: attrgetter(key) for keys in CAPTURED.values() for key in keys
+}
 _TYPE_KIND = np.array(rowschema.TYPE_KIND, np.int16)
 
 
@@ -56,9 +58,6 @@ class BlockWriter:
         self._size = 0
         self._blocks: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
         self._waiting: dict[str, list[Row]] = {kind: [] for kind in CAPTURED}
-        self._stages: list[Row] = []
-        self._stageless: list[int] = []
-        self._audio_seen = 0
         self._valid: dict[bytes, bool] = {}
         self._snapshots: dict[bytes, bytes] = {}
         self._wrong: list[tuple[str, int, str]] = []
@@ -70,9 +69,7 @@ class BlockWriter:
         sinks: dict[type[Row], Callable[[Row], None]] = dict.fromkeys(CLASS_TYPE, self._rest.append)
         for tag, cls in ROW_CLASSES.items():
             kind = DIALECTS.get(tag, tag)
-            if kind in AUDIO_KINDS:
-                sinks[cls] = self._stages.append
-            elif kind in self._waiting:
+            if kind in self._waiting:
                 sinks[cls] = self._waiting[kind].append
         return sinks
 
@@ -140,22 +137,18 @@ class BlockWriter:
 
     def _flush(self, above: int) -> None:
         """Move the waiting rows of each kind that has more than ``above`` of them into its columns."""
-        if len(self._stages) > above:
-            self._note_stages()
         same = self._names.same
         for kind, rows in self._waiting.items():
             if len(rows) <= above:
                 continue
-            keys, columns = CAPTURED[kind], self.part.captured[kind].columns
-            got = list(map(_GETTERS[kind], rows))
-            rows.clear()
-            parts: Any = zip(*got, strict=True) if len(keys) > 1 else [got]
-            for key, values in zip(keys, parts, strict=True):
+            for key, column in self.part.captured[kind].items():
+                values: Iterable[Any] = map(_GETTERS[key], rows)
                 if (kind, key) in _RAW:
-                    values = self._raw_values(kind, key, values, len(columns[key]))
-                columns[key].extend(map(same.__getitem__, values) if key in _INTERNED else values)
+                    values = self._raw_values(kind, key, values, len(column))
+                column.extend(map(same.__getitem__, values) if key in _INTERNED else values)
+            rows.clear()
 
-    def _raw_values(self, kind: str, key: str, values: Any, before: int) -> list[bytes | None]:
+    def _raw_values(self, kind: str, key: str, values: Iterable[Any], before: int) -> list[bytes | None]:
         """Bytes of composite values; null and values of a wrong type become None, the latter malformed."""
         wanted, known = _RAW[kind, key], self._valid
         kept: list[bytes | None] = []
@@ -185,14 +178,6 @@ class BlockWriter:
             known = self._snapshots[raw] = self._names.same[encode_trusted(tolerant.load(raw))]
         return known
 
-    def _note_stages(self) -> None:
-        """Audio rows without a stage, by their ordinal among audio rows."""
-        stages = [row.evidence_stage for row in self._stages]  # type: ignore[attr-defined]
-        if None in stages:
-            self._stageless += [self._audio_seen + at for at, stage in enumerate(stages) if stage is None]
-        self._audio_seen += len(stages)
-        self._stages.clear()
-
     def finish(self) -> None:
         """Join the blocks into the part's columns."""
         self._flush(0)
@@ -201,28 +186,15 @@ class BlockWriter:
             blocks = self._blocks[name]
             setattr(part, name, np.concatenate(blocks) if blocks else np.zeros(0, dtype))
             blocks.clear()
-        for kind, captured in part.captured.items():
-            captured.rows = np.flatnonzero(part.kind == rowschema.KIND_CODE[kind]).tolist()
         for kind, ordinal, key in self._wrong:
-            row = part.captured[kind].rows[ordinal]
+            row = int(part.rows_of(kind)[ordinal])
             part.malformed[row] = tuple(sorted({*part.malformed.get(row, ()), key}))
-        if self._stageless:
-            audio = np.flatnonzero(np.isin(part.kind, [rowschema.KIND_CODE[kind] for kind in AUDIO_KINDS]))
-            part.stageless = audio[self._stageless].tolist()
-        part.wrong_fingerprints = check_fingerprints(part)
         part.rows_read = len(part) + len(part.loose)
 
 
 def _codes(values: list[str | None], interner: Intern) -> NDArray[np.int32]:
-    """Codes of a column in which equal neighbours are common; -1 for None."""
-    objects = np.array(values, dtype=object)
-    changes = np.flatnonzero(objects[1:] != objects[:-1]) + 1
-    starts = [0, *changes.tolist()]
-    if len(starts) * 3 > len(values) * 2:
-        codes = [-1 if value is None else interner[value] for value in values]
-        return np.array(codes, np.int32)
-    heads = np.array([-1 if values[at] is None else interner[values[at]] for at in starts], np.int32)
-    return np.repeat(heads, np.diff(starts, append=len(values)))
+    """Codes of a column; -1 for None."""
+    return np.fromiter(map(interner.__getitem__, values), np.int32, len(values))
 
 
 def _microseconds(values: list[Any]) -> tuple[Ints, list[int]]:

@@ -49,10 +49,13 @@ def line_ends(data: bytes | memoryview) -> Ints:
     return ends.astype(np.int64, copy=False)
 
 
-def check_depth(data: bytes | memoryview, ends: Ints, limits: Limits) -> None:
+def check_depth(artifact: str, data: bytes | memoryview, ends: Ints, limits: Limits) -> None:
     """Refuse a file in which a line nests deeper than the limit.
 
     Counting opening brackets a line is a cheap upper bound; only lines above it are walked.
+
+    Raises:
+        EngineError: ``LIMIT_EXCEEDED``, with the line.
     """
     octets = np.frombuffer(data, dtype=np.uint8)
     first = 0
@@ -70,9 +73,10 @@ def check_depth(data: bytes | memoryview, ends: Ints, limits: Limits) -> None:
             if tolerant.depth(bytes(data[start : int(ends[line])])) > limits.json_depth:
                 raise EngineError(
                     "LIMIT_EXCEEDED",
-                    f"line {line + 1} nests deeper than {limits.json_depth} levels",
+                    f"{artifact}: line {line + 1} nests deeper than {limits.json_depth} levels",
                     limit="json_depth",
                     maximum=limits.json_depth,
+                    artifact=artifact,
                     line=line + 1,
                 )
         first = last + 1
@@ -86,13 +90,13 @@ def start_depth_check(
     """Begin `check_depth` beside the decoding (numpy lets other threads run).
 
     Returns:
-        A function that waits for it and raises what it found, with the artifact's name.
+        A function that waits for it and raises what it found.
     """
     found: list[EngineError] = []
 
     def work() -> None:
         try:
-            check_depth(data, ends, limits)
+            check_depth(artifact, data, ends, limits)
         except EngineError as error:
             found.append(error)
 
@@ -102,10 +106,7 @@ def start_depth_check(
     def finish() -> None:
         thread.join()
         if found:
-            error = found[0]
-            raise EngineError(
-                error.code, f"{artifact}: {error.message}", **error.details | {"artifact": artifact}
-            ) from None
+            raise found[0]
 
     return finish
 

@@ -82,11 +82,7 @@ def _check(name: str, data: memoryview, ends: Ints, limits: Limits) -> None:
         raise _exceeded(
             name, f"a line is longer than {limits.line_bytes} bytes", "line_bytes", limits.line_bytes
         )
-    try:
-        ledger.check_depth(data, ends, limits)
-    except EngineError as error:
-        details = error.details | {"artifact": name}
-        raise EngineError(error.code, f"{name}: {error.message}", **details) from None
+    ledger.check_depth(name, data, ends, limits)
 
 
 def _exceeded(name: str, what: str, limit: str, maximum: int) -> EngineError:

@@ -24,14 +24,15 @@ class MappedFile(mmap.mmap):
             os.close(descriptor)
 
 
-def map_file(descriptor: int, size: int) -> MappedFile:
-    """Map a file; where the system can, its pages at once: all of them are about to be read.
+def map_file(descriptor: int, size: int, populate: bool = True) -> MappedFile:
+    """Map a file.
 
     Args:
         descriptor: An open regular file; the caller keeps and closes it.
         size: Its size in bytes, above 0.
+        populate: All of its pages are about to be read: map them at once, where the system can.
     """
-    if _POPULATE:
+    if _POPULATE and populate:
         mapped = MappedFile(descriptor, size, flags=mmap.MAP_SHARED | _POPULATE, prot=mmap.PROT_READ)
     else:
         mapped = MappedFile(descriptor, size, access=mmap.ACCESS_READ)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.canonical import canonical
-from engine.model.events import ATTEMPT_EVENTS
+from engine.model.events import ATTEMPT_EVENTS, AUDIO_KINDS
 from engine.sources import rowschema
 from engine.sources.fingerprints import flat_row
-from engine.sources.part import NO_TS, STATE_NOT_READ, Captured, Ints, LedgerPart, LooseRow, Names
+from engine.sources.part import CAPTURED, NO_TS, STATE_NOT_READ, Captured, Ints, LedgerPart, LooseRow, Names
 
 
 class Ref(NamedTuple):
@@ -41,7 +41,6 @@ class Ledger:
         captured: Kind → columns of its events; ``rows`` are event numbers, ascending.
         suffix: Event number → ordinal among several events at one ``seq`` (only those above 0).
         malformed: Event number → malformed keys.
-        wrong_fingerprints: Event number → fingerprint of its own values, where it states another one.
         conflicts: Identities whose rows disagree.
         loose: ``(artifact, row)`` of rows without a valid ``seq``.
         sessions: Session ids the rows carry.
@@ -62,8 +61,11 @@ class Ledger:
         self._offsets = np.cumsum([0, *(len(part) for part in parts)])
         self._starts: list[int] = self._offsets.tolist()[:-1]
         self._extra_refs: dict[int, tuple[int, ...]] = {}
-        keep, seq = self._distinct()
-        self._keep = keep
+        kinds = np.concatenate([part.kind for part in parts]) if parts else np.zeros(0, np.int16)
+        standing, seq = self._distinct()
+        self._keep: slice | Ints = _as_slice(standing)
+        """The physical rows that stand, by event; a range of them in the common case."""
+        self._inverse: Ints | None = None
         self.seq: Ints = seq
         self.ts: Ints = self._column("ts")
         self.clock: NDArray[np.float64] = self._column("clock")
@@ -73,17 +75,13 @@ class Ledger:
         self.visit: NDArray[np.int32] = self._column("visit")
         self.state: NDArray[np.int32] = self._column("state")
         self.durable_writes = any(
-            len(part.captured["slot_write"].rows) > 0
+            len(part.captured["slot_write"]["slot"]) > 0
             for part in parts
             if part.artifact.startswith("state_trace")
         )
-        event_of = self._event_of()
-        self.captured = self._captured(event_of)
-        self.malformed = self._by_event(event_of, "malformed")
-        self.wrong_fingerprints: dict[int, str] = self._by_event(event_of, "wrong_fingerprints")
-        self._require_stages(event_of)
-        for part in parts:
-            part.captured.clear()
+        self.captured = {kind: self._captured(kind, kinds) for kind in CAPTURED}
+        self.malformed: dict[int, tuple[str, ...]] = self._by_event("malformed")
+        self._require_stages()
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -96,15 +94,15 @@ class Ledger:
         )
         for part in self.parts:
             delattr(part, name)
-        return whole if isinstance(self._keep, slice) and self._keep == slice(None) else whole[self._keep]
+        return whole[self._keep]
 
-    def _distinct(self) -> tuple[Ints | slice, Ints]:
+    def _distinct(self) -> tuple[Ints, Ints]:
         """Which rows stand, in event order, and their ``seq``."""
         if not self.parts:
-            return slice(None), np.zeros(0, np.int64)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         seq = np.concatenate([part.seq for part in self.parts])
         if len(seq) < 2 or bool((seq[1:] > seq[:-1]).all()):
-            return slice(None), seq
+            return np.arange(len(seq)), seq
         order = np.argsort(seq, kind="stable")
         ordered = seq[order]
         starts_same = np.flatnonzero(ordered[1:] == ordered[:-1])
@@ -199,58 +197,64 @@ class Ledger:
         start = int(part.start[index])
         return bytes(part.data[start : start + int(part.length[index])])
 
-    def _event_of(self) -> Ints | None:
-        """Physical row → event number, -1 where another row stands; None when they are the same."""
+    def _event_of(self, rows: Ints) -> Ints:
+        """Event numbers of physical rows, -1 where another row stands."""
         if isinstance(self._keep, slice):
-            return None
-        event_of = np.full(int(self._offsets[-1]), -1, np.int64)
-        event_of[self._keep] = np.arange(len(self._keep))
-        return event_of
+            stands = (rows >= self._keep.start) & (rows < self._keep.stop)
+            return np.where(stands, rows - self._keep.start, -1)
+        if self._inverse is None:
+            self._inverse = np.full(int(self._offsets[-1]), -1, np.int64)
+            self._inverse[self._keep] = np.arange(len(self._keep))
+        return self._inverse[rows]
 
-    def _captured(self, event_of: Ints | None) -> dict[str, Captured]:
-        joined: dict[str, Captured] = {}
-        for part, offset in zip(self.parts, self._offsets.tolist(), strict=False):
-            for kind, captured in part.captured.items():
-                rows = np.array(captured.rows, np.int64) + offset
-                columns = captured.columns
-                if event_of is not None:
-                    rows = event_of[rows]
-                    standing = np.flatnonzero(rows >= 0)
-                    if len(standing) < len(rows):
-                        rows = rows[standing]
-                        chosen = standing.tolist()
-                        columns = {key: [values[i] for i in chosen] for key, values in columns.items()}
-                known = joined.get(kind)
-                if known is None:
-                    joined[kind] = Captured(rows.tolist(), columns)
-                elif len(rows):
-                    known.rows.extend(rows.tolist())
-                    for key, values in columns.items():
-                        known.columns[key].extend(values)
-        for captured in joined.values():
-            _sort(captured)
-        return joined
+    def _captured(self, kind: str, kinds: NDArray[np.int16]) -> Captured:
+        """The columns of one kind over distinct events; ``kinds`` are those of the physical rows."""
+        columns: dict[str, list[Any]] = {key: [] for key in CAPTURED[kind]}
+        for part in self.parts:
+            for key, values in part.captured.pop(kind).items():
+                if columns[key]:
+                    columns[key].extend(values)
+                else:
+                    columns[key] = values
+        events = self._event_of(np.flatnonzero(kinds == rowschema.KIND_CODE[kind]))
+        order = np.argsort(events, kind="stable")
+        order = order[np.searchsorted(events[order], 0) :]
+        chosen = _as_slice(order)
+        if isinstance(chosen, slice):
+            whole = chosen == slice(0, len(events))
+            columns = columns if whole else {key: values[chosen] for key, values in columns.items()}
+        else:
+            places = chosen.tolist()
+            columns = {key: [values[at] for at in places] for key, values in columns.items()}
+        return Captured(events[order].tolist(), columns)
 
-    def _by_event(self, event_of: Ints | None, name: str) -> dict[int, Any]:
+    def _by_event(self, name: str) -> dict[int, Any]:
+        """What the parts say of single rows, by event."""
         found: dict[int, Any] = {}
-        for part, offset in zip(self.parts, self._offsets.tolist(), strict=False):
-            for index, value in getattr(part, name).items():
-                event = index + offset if event_of is None else int(event_of[index + offset])
-                if event >= 0:
-                    found[event] = value
+        for part, offset in zip(self.parts, self._starts, strict=True):
+            told: dict[int, Any] = getattr(part, name)
+            events = self._event_of(np.fromiter(told, np.int64, len(told)) + offset).tolist() if told else ()
+            found |= {event: value for event, value in zip(events, told.values(), strict=False) if event >= 0}
         return found
 
-    def _require_stages(self, event_of: Ints | None) -> None:
+    def _require_stages(self) -> None:
         """In a call with attempt events an audio row without its stage is malformed (contract 1.4)."""
         attempts = [rowschema.KIND_CODE[kind] for kind in ATTEMPT_EVENTS]
         if not np.isin(self.kind, attempts).any():
             return
-        for part, offset in zip(self.parts, self._offsets.tolist(), strict=False):
-            for index in part.stageless:
-                event = index + offset if event_of is None else int(event_of[index + offset])
-                if event >= 0:
-                    keys = {*self.malformed.get(event, ()), "evidence_stage"}
-                    self.malformed[event] = tuple(sorted(keys))
+        for kind in AUDIO_KINDS:
+            audio = self.captured[kind]
+            stages = audio.columns["evidence_stage"]
+            for index in [at for at, stage in enumerate(stages) if stage is None] if None in stages else ():
+                event = audio.rows[index]
+                self.malformed[event] = tuple(sorted({*self.malformed.get(event, ()), "evidence_stage"}))
+
+    def wrong_fingerprints(self) -> dict[int, str]:
+        """Event number → fingerprint of its own values, where it states another one.
+
+        Complete once the checks of every ledger file are finished.
+        """
+        return self._by_event("wrong_fingerprints")
 
     def state_id(self, event: int) -> str | None:
         """The state a row names, or None."""
@@ -262,7 +266,7 @@ class Ledger:
 
     def row_of(self, event: int) -> int:
         """The physical row that stands for an event."""
-        return event if isinstance(self._keep, slice) else int(self._keep[event])
+        return event + self._keep.start if isinstance(self._keep, slice) else int(self._keep[event])
 
     def refs(self, event: int) -> list[Ref]:
         """Every row that is this event, by artifact and line."""
@@ -291,16 +295,17 @@ class Ledger:
         return at
 
 
+def _as_slice(positions: Ints) -> slice | Ints:
+    """Ascending neighbours as a slice, which copies nothing; other positions as they are."""
+    if not len(positions):
+        return slice(0, 0)
+    first, last = int(positions[0]), int(positions[-1])
+    if last - first + 1 == len(positions) and bool((np.diff(positions) == 1).all()):
+        return slice(first, last + 1)
+    return positions
+
+
 class _Chosen(NamedTuple):
     row: int
     refs: tuple[int, ...]
     conflict: tuple[int, ...]
-
-
-def _sort(captured: Captured) -> None:
-    rows = captured.rows
-    if all(rows[i] < rows[i + 1] for i in range(len(rows) - 1)):
-        return
-    order = sorted(range(len(rows)), key=rows.__getitem__)
-    captured.rows = [rows[i] for i in order]
-    captured.columns = {key: [values[i] for i in order] for key, values in captured.columns.items()}

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.model.events import ATTEMPT_EVENTS, AUDIO_KINDS
 from engine.sources import rowschema
 
 Ints = NDArray[np.int64]
@@ -31,6 +32,13 @@ CAPTURED: dict[str, tuple[str, ...]] = {
     "locked_choice_evaluated": ("from_state", "turn_index", "choice", "result"),
     "capture_failure": ("what",),
     "state_context_snapshot": ("phase", "context_fingerprint"),
+    **{kind: ("playback_id", "output_attempt_id", "evidence_stage") for kind in sorted(AUDIO_KINDS)},
+    **{kind: ("output_attempt_id",) for kind in sorted(ATTEMPT_EVENTS)},
+    "assistant_transcript": ("output_attempt_id",),
+    "caller_audio_started": ("input_id",),
+    "caller_audio_ended": ("input_id",),
+    "dtmf_received": ("input_id",),
+    "input_selected": ("input_id",),
 }
 """Kinds whose keys hydration reads for every row, kept as columns while the row is in hand."""
 
@@ -51,10 +59,10 @@ COLUMNS: dict[str, Any] = {
 
 
 class Intern(dict[Any, int]):
-    """Gives each distinct key the next code; `names` lists the keys by code."""
+    """Gives each distinct key the next code, and None -1; `names` lists the keys by code."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__({None: -1})
         self.names: list[Any] = []
 
     def __missing__(self, key: Any) -> int:
@@ -72,7 +80,7 @@ class _Same(dict[Any, Any]):
 
 
 class Captured(msgspec.Struct):
-    """The rows of one kind: their numbers in the part (ascending) and the columns of `CAPTURED`."""
+    """The events of one kind: their numbers, ascending, and the columns of `CAPTURED`."""
 
     rows: list[int]
     columns: dict[str, list[Any]]
@@ -111,7 +119,7 @@ class LedgerPart:
             `rowschema.KINDS`; ``visit`` and ``state`` codes of the shared interners or -1; ``start`` and
             ``length`` bytes in the file; ``line`` from 1. ``state`` is `STATE_NOT_READ` where a
             visit is named.
-        captured: Columns of the kinds in `CAPTURED`.
+        captured: Kind → its columns of `CAPTURED`, one entry for each of its rows (`rows_of`).
         malformed: Row number → malformed keys.
         mended: Row number → flat body, for rows whose bytes are not regular.
     """
@@ -119,8 +127,8 @@ class LedgerPart:
     def __init__(self, artifact: str, data: bytes | memoryview) -> None:
         self.artifact = artifact
         self.data = data
-        self.captured: dict[str, Captured] = {
-            kind: Captured([], {key: [] for key in keys}) for kind, keys in CAPTURED.items()
+        self.captured: dict[str, dict[str, list[Any]]] = {
+            kind: {key: [] for key in keys} for kind, keys in CAPTURED.items()
         }
         self.malformed: dict[int, tuple[str, ...]] = {}
         self.mended: dict[int, dict[str, Any]] = {}
@@ -129,13 +137,16 @@ class LedgerPart:
         self.sessions: set[str] = set()
         self.int_clock = np.zeros(0, np.bool_)
         self.wrong_fingerprints: dict[int, str] = {}
-        """Row → the fingerprint of its own values, where it states another one."""
-        self.stageless: list[int] = []
-        """Audio rows without an ``evidence_stage``."""
+        """Row → the fingerprint of its own values, where it states another one; known once the checks of
+        its file are finished."""
         self.rows_read = 0
 
     def __len__(self) -> int:
         return len(self.seq)
+
+    def rows_of(self, kind: str) -> Ints:
+        """The rows of a kind, ascending."""
+        return np.flatnonzero(self.kind == rowschema.KIND_CODE[kind])
 
     seq: Ints
     ts: Ints

@@ -140,4 +140,5 @@ def load(raw: bytes | memoryview) -> Any:
     except (msgspec.DecodeError, RecursionError):
         text = bytes(raw).decode("utf-8", "replace").strip(" \t\r\n")
         return normalise(_clean(_decoder.decode(text)))
-    return normalise(value) if b"-0" in bytes(raw) else value  # only a negative zero is left to mend
+    octets = raw if isinstance(raw, bytes) else bytes(raw)
+    return normalise(value) if b"-0" in octets else value  # only a negative zero is left to mend

@@ -127,5 +127,5 @@ def fingerprints(call: Call) -> list[Raised]:
     return [
         Raised("FINGERPRINT_MISMATCH", event, "the row's fingerprint is not that of the values it lists",
                data={"of_values": actual})
-        for event, actual in sorted(call.ledger.wrong_fingerprints.items())
+        for event, actual in sorted(call.ledger.wrong_fingerprints().items())
     ]  # fmt: skip

@@ -61,16 +61,16 @@ def read_whole(
     if mapped is None or len(data) <= SPLIT_BYTES or len(ends) < 2 or (os.cpu_count() or 1) < 2:
         return _read_alone(artifact, data, ends, names, limits, progress)
     middle = int(len(ends) * _SHARE)
-    helper = _Helper.start(
-        Order(artifact, mapped.descriptor, len(data), int(ends[middle - 1]), middle, limits)
-    )
+    begin = int(ends[middle - 1])
+    helper = _Helper.start(Order(artifact, mapped.descriptor, len(data), begin, middle, limits))
     if helper is None:
         return _read_alone(artifact, data, ends, names, limits, progress)
-    scaled = None if progress is None else lambda share: progress(share / _SHARE)
-    first = read_part(artifact, data, ends, names, limits, scaled, stop=middle)
+    first = read_part(artifact, data, ends[:middle], names, limits, progress)
     second = helper.part(data, names)
     if second is None:
-        second = read_part(artifact, data, ends, names, limits, progress, first=middle)
+        second = read_part(
+            artifact, data, ends[middle:], names, limits, progress, begin=begin, line_offset=middle
+        )
         helper = None
     parts = [first, second]
     stating = [stating_rows(part) for part in parts]

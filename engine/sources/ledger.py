@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.model.errors import EngineError
 from engine.model.events import DIALECTS, EVENT_KEYS
@@ -119,8 +118,6 @@ def read_part(
     limits: Limits,
     progress: Callable[[float], None] | None = None,
     *,
-    first: int = 0,
-    stop: int | None = None,
     begin: int = 0,
     line_offset: int = 0,
 ) -> LedgerPart:
@@ -129,12 +126,10 @@ def read_part(
     Args:
         artifact: The file's name inside the call folder.
         data: Its bytes, decompressed.
-        ends: What `line_ends` gave for them, or for their end from ``begin`` on.
+        ends: What `line_ends` gave for them, or neighbours among that.
         names: The call's shared interners.
         limits: What to refuse.
         progress: Told now and then how much is read, 0 to 1; what it raises ends the reading.
-        first: The first line of ``ends`` to read.
-        stop: The line to stop before.
         begin: Where the first line of ``ends`` begins.
         line_offset: How many lines stand before it.
 
@@ -155,16 +150,14 @@ def read_part(
             artifact=artifact,
             line=line,
         )
-    regular = np.frombuffer(data, np.uint8)[np.minimum(starts, len(data) - 1)] == 0x7B
     writer = BlockWriter(part, names)
     view = memoryview(data)
     numbers = np.arange(1, len(ends) + 1) + line_offset
-    final = len(ends) if stop is None else stop
-    for at in range(first, final, _BLOCK):
-        end = min(at + _BLOCK, final)
-        if progress is not None and not (at - first) % (_BLOCK * 16):
+    for at in range(0, len(ends), _BLOCK):
+        end = min(at + _BLOCK, len(ends))
+        if progress is not None and not at % (_BLOCK * 16):
             progress(at / len(ends))
-        rows = _fast_block(view, starts, ends, regular, at, end)
+        rows = _fast_block(view, starts[at:end], int(ends[end - 1]))
         if rows is not None:
             writer.add(rows, starts[at:end], ends[at:end], numbers[at:end])
         else:
@@ -173,20 +166,19 @@ def read_part(
     return part
 
 
-def _fast_block(
-    view: memoryview, starts: Ints, ends: Ints, regular: NDArray[np.bool_], at: int, stop: int
-) -> list[Row] | None:
+def _fast_block(view: memoryview, starts: Ints, end: int) -> list[Row] | None:
     """The rows of a block of lines, or None when any of them needs a closer look."""
-    if not regular[at:stop].all():
+    octets = np.frombuffer(view, np.uint8)
+    if int(starts[-1]) >= len(view) or not (octets[starts] == 0x7B).all():
         return None
-    block = view[int(starts[at]) : int(ends[stop - 1])]
+    block = view[int(starts[0]) : end]
     try:
-        if not block.obj or not _is_text(block):
+        if not _is_text(block):
             return None
         rows = rowschema.decoder.decode_lines(block)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return rows if len(rows) == stop - at else None
+    return rows if len(rows) == len(starts) else None
 
 
 def _is_text(block: memoryview) -> bool:

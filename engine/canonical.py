@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 _encoder = msgspec.json.Encoder(order="sorted")
-_plain = msgspec.json.Encoder()
 
 
 def replace_surrogates(text: str) -> str:

@@ -15,14 +15,13 @@ from engine.debug.evidence import access_here
 from engine.debug.index import index
 from engine.debug.meaning import meaning
 from engine.debug.place import event_of, micro_count, place_of, reading_end
-from engine.debug.values import context, variables
+from engine.debug.values import context, values_read, variables
 from engine.hydrate.beats import beats as beats_of
 from engine.hydrate.call import Call
 from engine.hydrate.conversation import conversation
 from engine.hydrate.document import goal as declared_goal
 from engine.hydrate.edgetable import edge_table
 from engine.hydrate.envelope import envelope
-from engine.hydrate.secrets import redactor
 from engine.model.artifact import Beat, Finding, Turn
 from engine.model.errors import EngineError
 from engine.model.views import Crumb, Cursor, EdgeTable, EventRow, Status
@@ -47,6 +46,7 @@ __all__ = [
     "unattributed_envelope",
     "unattributed_near",
     "unattributed_row",
+    "values_read",
     "variables",
     "visit_count",
     "visit_findings",
@@ -81,7 +81,7 @@ def visit_findings(call: Call, visit: int) -> list[Finding]:
     """The findings of a visit, in event order, redacted."""
     if not 0 <= visit < len(call.visits):
         return []
-    return [redactor(call).finding(finding) for finding in call.findings_of(visit)]
+    return call.findings_of(visit)
 
 
 def beats(call: Call, visit: int) -> dict[str, Beat]:
@@ -200,8 +200,7 @@ def edges(call: Call, cursor: Cursor) -> EdgeTable:
 
 def findings_here(call: Call, cursor: Cursor) -> list[Finding]:
     """The findings anchored at the cursor's event, redacted."""
-    found = index(call).findings(call).get(event_of(call, cursor), [])
-    return [redactor(call).finding(finding) for finding in found]
+    return list(index(call).findings(call).get(event_of(call, cursor), []))
 
 
 def status(call: Call, cursor: Cursor) -> Status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.hydrate.redaction import is_mark
+from engine.hydrate.marks import is_mark
 
 CUT = 160
 """Characters of one string that are shown."""

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from engine.canonical import encode_trusted
-from engine.debug.evidence import access_here
+from engine.debug.evidence import access_here, context_access_here
 from engine.debug.index import index
-from engine.debug.place import event_of
+from engine.debug.place import cursor_of, event_of
+from engine.debug.seek import find_event
 from engine.hydrate.access import no_evidence
 from engine.hydrate.call import KIND_CODES, Call
+from engine.hydrate.classified import classification
 from engine.hydrate.envelope import payload
-from engine.hydrate.redaction import agree, holds_mark
+from engine.hydrate.marks import agree, holds_mark
+from engine.hydrate.redaction import redactor
 from engine.hydrate.timeline import START, UNSET, Gone, Point
-from engine.hydrate.variables import cell, classification, cursor_point, entry_point, exit_point
-from engine.model.artifact import Cell
+from engine.hydrate.variables import cell, cursor_point, entry_point, exit_point
+from engine.model.artifact import Cell, Guard
 from engine.model.views import Access, ContextRow, Cursor, VariableRow
 from engine.sources import tolerant
 
@@ -127,7 +132,7 @@ def last_writer(call: Call, slot: str, point: Point) -> tuple[str | None, int | 
 def _writer(call: Call, event: int) -> str:
     known = index(call).writers
     if event not in known:
-        row = call.ledger.payload(event)
+        row = redactor(call).payload("slot_write", call.ledger.payload(event))
         writer, kind = (row[key] if isinstance(row.get(key), str) else "?" for key in ("writer", "kind"))
         known[event] = f"{writer} ({kind})"
     return known[event]
@@ -141,7 +146,7 @@ def _seed_writers(call: Call, event: int) -> dict[str, str]:
         raw = captured.columns["slots"][captured.rows.index(event)]
         slots = tolerant.load(raw) if raw is not None else {}
         return {
-            slot: seed["writer"] if isinstance(seed.get("writer"), str) else "?"
+            slot: redactor(call).text(seed["writer"]) if isinstance(seed.get("writer"), str) else "?"
             for slot, seed in slots.items()
             if isinstance(seed, dict)
         }
@@ -163,12 +168,30 @@ def _differ(entry: Point, now: Point) -> bool:
     return encode_trusted(one) != encode_trusted(other)
 
 
+def values_read(call: Call, guard: Guard) -> list[tuple[str, Cell]]:
+    """What the slots that a guard read held at the guard's own event, wherever the cursor is."""
+    event = find_event(call, guard.event_id)
+    if event is None:
+        return []
+    visit, known = cursor_of(call, event).visit, index(call).slot_names(call)
+    return [
+        (slot, cell(call, slot, cursor_point(call, visit, slot, event)))
+        if slot in known
+        else (slot, Cell("unavailable", reason="no_such_slot"))
+        for slot in guard.slots_read
+    ]
+
+
 def context(call: Call, cursor: Cursor) -> list[ContextRow]:
-    """The fields of the state that are no slots, at the visit's entry and exit."""
+    """The fields of the state that are no slots, at the visit's entry and exit, with the reads of guards."""
     event_of(call, cursor)
     if not call.visits:
         return []
-    return index(call).memo(("context", cursor.visit), lambda: _context(call, cursor.visit))
+    rows = index(call).memo(("context", cursor.visit), lambda: _context(call, cursor.visit))
+    read, otherwise = context_access_here(call, cursor)
+    return [
+        msgspec.structs.replace(row, access=read.get(row.field) or otherwise or no_evidence()) for row in rows
+    ]
 
 
 def _context(call: Call, visit: int) -> list[ContextRow]:
@@ -176,9 +199,7 @@ def _context(call: Call, visit: int) -> list[ContextRow]:
     seen = [payload(call, event) if event is not None else {} for event in events]
     further = sorted({name for fields in seen for name in fields} - _NO_FIELD - set(CONTEXT_FIELDS))
     return [
-        ContextRow(
-            name, *(_field(call, event, fields, name) for event, fields in zip(events, seen, strict=True))
-        )
+        ContextRow(name, _field(call, events[0], seen[0], name), _field(call, events[1], seen[1], name))
         for name in (*CONTEXT_FIELDS, *further)
     ]
 

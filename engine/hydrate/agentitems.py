@@ -19,7 +19,7 @@ from engine.hydrate.laneitems import (
     visit_id_of,
 )
 from engine.hydrate.outputrows import STAGES
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Turn
 from engine.model.events import AUDIO_KINDS, AUDIO_TERMINALS
 
@@ -156,7 +156,7 @@ def _outcome(call: Call, own: list[int], rows: _Rows) -> str | None:
     for event in own:
         outcome = rows[event].get("outcome")
         if call.kind(event) in ("output_attempt_terminal", "audio_span") and isinstance(outcome, str):
-            return outcome
+            return redactor(call).word("outcome", outcome)
     for stage in STAGES:
         for event in own:
             if call.kind(event) in _OUTCOMES and _stage(call, event, rows) == stage:

@@ -13,7 +13,7 @@ from engine.hydrate.call import Call
 from engine.hydrate.evidence import AGENT_KINDS, AUDIO, SPOKE_UP, Evidence
 from engine.hydrate.laneaudio import aligned
 from engine.hydrate.laneitems import choice_text
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Beat
 
 _TYPED_CALLS = frozenset({"console", "web", "simulator", "eval"})
@@ -78,7 +78,7 @@ def _generated(seen: Evidence) -> Beat:
     parts += [_count(len(events), kind.replace("_", " ")) for kind, events in traced.items() if events]
     against = []
     if suppressed:
-        against.append(f"suppressed: {redactor(seen.call).text(str(seen.row(suppressed[0]).get('reason')))}")
+        against.append(f"suppressed: {seen.row(suppressed[0]).get('reason')}")
     if failed:
         outcomes = sorted({str(seen.row(event).get("outcome")) for event in failed})
         against.append(f"{_count(len(failed), 'attempt')} {' and '.join(outcomes)} before any text or audio")
@@ -131,7 +131,7 @@ def _sent(seen: Evidence) -> Beat:
     if failed:
         stages = sorted({str(seen.row(event).get("evidence_stage")) for event in failed})
         why = seen.row(failed[0]).get("reason")
-        because = f": {redactor(seen.call).text(why)}" if isinstance(why, str) else ""
+        because = f": {why}" if isinstance(why, str) else ""
         return seen.beat("disproven", f"{', '.join(stages)}: failed and none started{because}", failed)
     audio = seen.of(*AUDIO)
     if audio:
@@ -177,7 +177,7 @@ def _caller_said(seen: Evidence) -> Beat:
     for source, event in said:
         text = seen.row(event).get("text")
         if isinstance(text, str):
-            texts[source, redactor(call).text(text)] = None
+            texts[source, text] = None
     pressed = "".join(str(seen.row(event).get("digit") or "") for event in digits)
     parts = [f"{source} {text!r}" for source, text in texts]
     parts += [f"dtmf {redactor(call).text(pressed)!r}"] if digits else []
@@ -208,7 +208,7 @@ def _decided(seen: Evidence) -> Beat:
     choices, tools, commits = (
         seen.of(k) for k in ("locked_choice_evaluated", "tool_result", "transition_committed")
     )
-    parts += [choice_text(call, seen.row(event)) for event in choices]
+    parts += [choice_text(seen.row(event)) for event in choices]
     parts += [
         f"tool {_word(seen, e, 'tool')} {'ok' if seen.row(e).get('ok') is True else 'failed'}" for e in tools
     ]

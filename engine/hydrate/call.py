@@ -152,7 +152,8 @@ class Call:
         bus_keys = np.arange(len(parts.ledger), dtype=np.int64) * 8 + 1
         extra_keys = [order_key(extra.anchor, extra.suborder) for extra in parts.extras]
         after, before = SUBORDER["derived_after"], SUBORDER["derived_before"]
-        derived_keys = [self.bus_anchor(item.anchor) * 8 + after + 1 for item in parts.derived]
+        # One suborder, and by id what compares transcripts stands after an exit boundary.
+        derived_keys = [order_key(self.bus_anchor(item.anchor), after + 1) for item in parts.derived]
         self.keys: NDArray[np.int64] = np.concatenate(
             [
                 bus_keys,
@@ -303,6 +304,11 @@ class Call:
         columns = self.ledger.captured["slot_write"].columns
         index = self._write_index[event]
         return columns["slot"][index], columns["new"][index], columns["present"][index] is False
+
+    def write_kind(self, event: int) -> str | None:
+        """The kind of mutation that a ``slot_write`` states."""
+        kind: str | None = self.ledger.captured["slot_write"].columns["kind"][self._write_index[event]]
+        return kind
 
     @cached_property
     def _writes_by_slot(self) -> dict[str, list[int]]:

@@ -15,6 +15,20 @@ NONE, RECORDED, DERIVED = 0, 1, 2
 CLOCK_NAMES = ("none", "recorded", "derived")
 
 
+class Wall(NamedTuple):
+    """Wall clock to call clock. Wall clocks are told from ``origin``, near which a float is exact enough."""
+
+    origin: int
+    """Epoch microseconds."""
+    offset: float
+    """The call clock at the origin, in ms."""
+
+    def call_ms(self, micros: Ints) -> NDArray[np.float64]:
+        """Call clocks of wall clocks, to the microsecond."""
+        rounded: NDArray[np.float64] = np.round((micros - self.origin) / 1000.0 + self.offset, 3)
+        return rounded + 0.0
+
+
 class Clock(NamedTuple):
     """Clocks of bus events.
 
@@ -22,17 +36,19 @@ class Clock(NamedTuple):
         ms: Milliseconds since answer, NaN where there is none to trust.
         state: `NONE`, `RECORDED` or `DERIVED` for each event.
         regressions: First event of each run of consecutive untrusted events.
-        offset: Call clock − wall clock in ms, or None where nothing tells it.
+        wall: How a wall clock becomes a call clock, or None where nothing tells it.
     """
 
     ms: NDArray[np.float64]
     state: NDArray[np.int8]
     regressions: list[int]
-    offset: float | None = None
+    wall: Wall | None = None
 
     def derive(self, micros: int | None) -> float | None:
         """The call clock of a wall clock (epoch microseconds), or None."""
-        return None if micros is None or self.offset is None else round(micros / 1000.0 + self.offset, 3)
+        if micros is None or self.wall is None:
+            return None
+        return float(self.wall.call_ms(np.array([micros], np.int64))[0])
 
 
 def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Clock:
@@ -46,10 +62,10 @@ def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Cloc
     ms = ledger.clock.copy()
     has_clock = ~np.isnan(ms)
     state = np.where(has_clock, RECORDED, NONE).astype(np.int8)
-    offset = _offset(ledger.ts, ms, has_clock, started)
-    if offset is not None and not has_clock.all():
+    wall = _wall(ledger.ts, ms, has_clock, started)
+    if wall is not None and not has_clock.all():
         target = ~has_clock & (ledger.ts != NO_TS)
-        ms[target] = np.round(ledger.ts[target] / 1000.0 + offset, 3)
+        ms[target] = wall.call_ms(ledger.ts[target])
         state[target] = DERIVED
     clocked = np.flatnonzero(state != NONE)
     untrusted = clocked[untrusted_positions(ms[clocked], tolerance_ms)]
@@ -59,19 +75,19 @@ def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Cloc
         regressions = [int(event) for event in untrusted[run_starts]]
         ms[untrusted] = np.nan
         state[untrusted] = NONE
-    return Clock(ms, state, regressions, offset)
+    return Clock(ms, state, regressions, wall)
 
 
-def _offset(
+def _wall(
     ts: Ints, ms: NDArray[np.float64], has_clock: NDArray[np.bool_], started: int | None
-) -> float | None:
+) -> Wall | None:
     """Call clock − wall clock: the median where a row has both, else from ``session_started``."""
-    has_ts = ts != NO_TS
-    both = has_clock & has_ts
-    if both.any():
-        return float(np.median(ms[both] - ts[both] / 1000.0))
-    if started is not None and has_ts[started]:
-        return -float(ts[started] / 1000.0)
+    both = np.flatnonzero(has_clock & (ts != NO_TS))
+    if len(both):
+        origin = int(ts[both[0]])
+        return Wall(origin, float(np.median(ms[both] - (ts[both] - origin) / 1000.0)))
+    if started is not None and ts[started] != NO_TS:
+        return Wall(int(ts[started]), 0.0)
     return None
 
 

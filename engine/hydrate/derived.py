@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE, CallerTurn
+from engine.canonical import canonical
+from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE, CallerTurn, Heard
 from engine.hydrate.words import choose, normalise_text, word_error_rate
 from engine.model.findings import Raised
 from engine.model.flow import Flow
@@ -44,61 +45,61 @@ def compare_transcripts(
     events: list[Derived] = []
     findings: list[Raised] = []
     for turn in turns:
-        heard = turn.heard
-        if len(heard) < 2:
+        pair = _pair(turn)
+        if pair is None:
             continue
-        if len(heard) == 2 and heard[0].text and heard[0].text == heard[1].text:
-            first, second = heard
-            if {first.source, second.source} == _BOTH:
-                anchor = first.event if first.source == TIMED_SOURCE else second.event
-                both = (first.event, second.event)
-                events.append(Derived("transcript_agreement", anchor, turn.visit, both, _AGREED))
-            continue
-        timed, live = turn.side(TIMED_SOURCE), turn.side(LIVE_SOURCE)
-        if timed is None or live is None:
-            continue
-        sources = tuple(sorted(one.event for one in heard if one.source in _BOTH))
-        visit = turn.visit
-        if timed.text == live.text or normalise_text(timed.text) == normalise_text(live.text):
-            events.append(Derived("transcript_agreement", timed.event, visit, sources, _AGREED))
+        live, timed = pair
+        sources = tuple(sorted(one.event for one in turn.heard if one.source in _BOTH))
+        if live.text == timed.text or normalise_text(live.text) == normalise_text(timed.text):
+            events.append(Derived("transcript_agreement", timed.event, turn.visit, sources, _AGREED))
             continue
         wer = word_error_rate(live.text, timed.text)
-        payload: dict[str, Any] = {
-            "live": live.text,
-            "timed": timed.text,
-            "wer": wer,
-            "rule": "different normalised text",
-        }
-        events.append(Derived("transcript_disagreement", timed.event, visit, sources, payload))
-        findings.append(_disagreement(turn, timed.event, live.text, timed.text, wer, states, flow))
+        payload = {"live": live.text, "timed": timed.text, "wer": wer, "rule": "different normalised text"}
+        events.append(Derived("transcript_disagreement", timed.event, turn.visit, sources, payload))
+        findings.append(_disagreement(turn, live, timed, wer, states, flow))
+    events.sort(key=lambda event: (event.name, event.anchor))  # as their ids sort
     return events, findings
 
 
+def _pair(turn: CallerTurn) -> tuple[Heard, Heard] | None:
+    """The live and the timed observation of a turn; None where one is missing."""
+    if len(turn.heard) < 2:
+        return None
+    if len(turn.heard) == 2:
+        one, other = turn.heard
+        if one.source == other.source or not (one.text and other.text):
+            return None
+        if {one.source, other.source} == _BOTH:
+            return (one, other) if one.source == LIVE_SOURCE else (other, one)
+    live, timed = turn.side(LIVE_SOURCE), turn.side(TIMED_SOURCE)
+    return (live, timed) if live is not None and timed is not None else None
+
+
 def _disagreement(
-    turn: CallerTurn,
-    anchor: int,
-    live: str,
-    timed: str,
-    wer: float | None,
-    states: list[str],
-    flow: Flow | None,
+    turn: CallerTurn, live: Heard, timed: Heard, wer: float | None, states: list[str], flow: Flow | None
 ) -> Raised:
-    matters = turn.visit >= 0 and _changes_choice(live, timed, states[turn.visit], flow)
+    matters = turn.visit >= 0 and _changes_choice(live.text, timed.text, states[turn.visit], flow)
     effect = "; the state's locked choice gives another value for each" if matters else ""
     rate = "" if wer is None else f" (word error rate {wer})"
     return Raised(
-        "TRANSCRIPT_DISAGREEMENT", anchor,
+        "TRANSCRIPT_DISAGREEMENT", timed.event,
         f"the live and the timed transcript differ{rate}{effect}",
         visit=turn.visit if turn.visit >= 0 else None,
-        events=tuple(one.event for one in turn.heard if one.event != anchor),
-        data={"live": live, "timed": timed, "wer": wer, "input_id": turn.input_id, "changes_choice": matters},
+        events=tuple(one.event for one in turn.heard if one.event != timed.event),
+        data={"live": live.text, "timed": timed.text, "wer": wer, "input_id": turn.input_id,
+              "changes_choice": matters},
         severity="warning" if matters else None, confidence="derived",
     )  # fmt: skip
 
 
 def _changes_choice(live: str, timed: str, state_id: str, flow: Flow | None) -> bool:
+    """Whether the state's locked choice gives one value for one text, and another or none for the other."""
     state = flow.by_state.get(state_id) if flow else None
     if state is None or state.locked_choice is None:
         return False
     options = state.locked_choice.options
-    return choose(live, options) != choose(timed, options)
+    places = [choose(text, options) for text in (live, timed)]
+    if places[0] is None or places[1] is None:
+        return places[0] != places[1]
+    one, other = (canonical(options[place].value) for place in places if place is not None)
+    return one != other

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.canonical import encode_trusted
+from engine.canonical import encode_trusted, normalise
 from engine.hydrate.beats import beats
 from engine.hydrate.call import Call
 from engine.hydrate.conversation import conversation
@@ -15,7 +15,7 @@ from engine.hydrate.edgetable import edge_table
 from engine.hydrate.envelope import envelope, payload
 from engine.hydrate.hashes import CONTRACT
 from engine.hydrate.outputs import output_attempts, playback_spans
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.hydrate.variables import entry_snapshot, exit_snapshot
 from engine.model.artifact import Source
 
@@ -59,7 +59,6 @@ def artifact(call: Call) -> dict[str, Any]:
 
 def _small_fields(call: Call) -> dict[str, Any]:
     identity = call.identity
-    hide = redactor(call)
     fields: dict[str, Any] = {
         "schema": CONTRACT,
         "session_id": identity.session_id,
@@ -69,7 +68,7 @@ def _small_fields(call: Call) -> dict[str, Any]:
         "flow_version": identity.flow_version,
         "completeness": call.completeness,
         "completeness_reasons": call.completeness_reasons,
-        "findings": [hide.finding(finding) for finding in call.findings],
+        "findings": call.findings,
         "slot_order": call.slot_order,
         "output_attempts": output_attempts(call),
         "playback_spans": playback_spans(call),
@@ -82,9 +81,16 @@ def _small_fields(call: Call) -> dict[str, Any]:
 
 
 def sources(call: Call) -> list[Source]:
-    """What became of each file of the call folder."""
+    """What became of each file of the call folder; a name that is no UTF-8 stands with U+FFFD."""
     return [
-        Source(item.name, item.status, item.rows, item.malformed, _digest(item.sha256), item.reason)
+        Source(
+            artifact=normalise(item.name),
+            status=item.status,
+            rows=item.rows,
+            malformed=item.malformed,
+            sha256=_digest(item.sha256),
+            reason=normalise(item.reason),
+        )
         for item in call.parts.files.artifacts.values()
     ]
 
@@ -96,9 +102,7 @@ def _digest(sha256: str | None) -> str | None:
 def visit_document(call: Call, visit: int) -> dict[str, Any]:
     """One visit of the artifact."""
     seen = call.visits[visit]
-    final = call.verdicts.final(visit)
     table = edge_table(call, visit)
-    usable = final is not None and call.verdicts.usable(final)
     return {
         "visit_id": seen.visit_id,
         "state_id": seen.state_id,
@@ -111,9 +115,9 @@ def visit_document(call: Call, visit: int) -> dict[str, Any]:
         "boundary_band": [call.event_id(event) for event in call.owned.band.get(visit, ())],
         "context": {"entry": _context(call, visit, "entry"), "exit": _context(call, visit, "exit")},
         "legal_exits": table.rows,
-        "final_verdict": {"event_id": table.verdict_event, "winner": table.winner if usable else None}
-        if final is not None
-        else None,
+        "final_verdict": None
+        if table.verdict_event is None
+        else {"event_id": table.verdict_event, "winner": table.winner},
         "exit_commit": _commit(call, visit),
         "evidence_beats": beats(call, visit),
         "findings": [finding.finding_id for finding in call.findings_of(visit)],
@@ -123,7 +127,9 @@ def visit_document(call: Call, visit: int) -> dict[str, Any]:
 def goal(call: Call, visit: int) -> str | None:
     """What the flow of the call's own version says the state is for; None where it can't say."""
     state = call.flow.by_state.get(call.visits[visit].state_id) if call.flow else None
-    return state.goal if state is not None and call.parts.flow_mismatch is None else None
+    if state is None or state.goal is None or call.parts.flow_mismatch is not None:
+        return None
+    return redactor(call).text(state.goal)
 
 
 def _entry_edge(call: Call, visit: int) -> dict[str, Any] | None:
@@ -135,8 +141,8 @@ def _entry_edge(call: Call, visit: int) -> dict[str, Any] | None:
     follows = before.exited is not None and seen.from_state in (None, before.state_id)
     edge_id = seen.entry_edge
     if edge_id is None and follows:
-        final = call.verdicts.final(visit - 1)
-        verdict = call.verdicts.read(visit - 1, final).winner if final is not None else None
+        reading = call.verdicts.final_reading(visit - 1)
+        verdict = reading.winner if reading is not None else None
         edge_id = before.edge_id if before.edge_id is not None else verdict
     return {
         "edge_id": edge_id,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,13 +24,11 @@ class Joined(NamedTuple):
 
     Attributes:
         edge_id: The edge, or None where the join is ambiguous or there is nothing to join.
-        declared: Whether the flow declares that edge for the visit's state.
-        ambiguous: Whether several declared edges fit.
+        among: Where it is ambiguous, the declared edges that it may be.
     """
 
     edge_id: str | None
-    declared: bool
-    ambiguous: bool
+    among: frozenset[str]
     to: str | None
     when: str | None
     verdict: Verdict
@@ -39,21 +39,33 @@ class Reading(NamedTuple):
 
     Attributes:
         candidates: In recorded order.
-        winner: Edge id of the winner, or None.
+        winner: Edge id of the winner, or None where there is none or it can't be joined.
         named: The winner as recorded.
-        ambiguous: Whether the winner, or a candidate, fits several edges.
-        unknown: Whether the winner is no declared edge (only where the flow declares the state).
-        matched: How many candidates matched.
+        unclear: Whether the winner fits several edges.
+        unknown: Whether the winner is no declared edge (only where there is a flow).
+        matched: How many edges matched.
         target: Where the winner leads, or None.
+        plain: Whether one edge won, and nothing about it is unclear.
     """
 
     candidates: tuple[Joined, ...]
     winner: str | None
     named: str | None
-    ambiguous: bool
+    unclear: bool
     unknown: bool
     matched: int
     target: str | None
+    plain: bool
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the winner or a candidate fits several declared edges."""
+        return self.unclear or any(item.among for item in self.candidates)
+
+    @property
+    def shown(self) -> str | None:
+        """The winner: its edge, else what was recorded; None also where it fits several."""
+        return None if self.unclear else self.winner if self.winner is not None else self.named
 
 
 class Verdicts:
@@ -70,21 +82,27 @@ class Verdicts:
         self.by_visit: dict[int, list[int]] = {}
         self.finals: dict[int, int] = {}
         """Visit → the row that decides it: the last one marked final, else the last."""
+        self.questionable: list[tuple[int, int]] = []
+        """Visit and row of each owned verdict that leaves candidates out, or has not one clear winner."""
+        self._readings: dict[int, Reading] = {}
 
     def winner(self, visit: int, rows: list[int]) -> str | None:
         """The edge that the deciding one of a visit's verdict rows names, or None."""
         index = self._deciding(rows)
-        return self.read(visit, index).winner if index is not None else None
+        return self.read(visit, index).winner if index is not None and self.usable(index) else None
 
     def attach(self, owned: Ownership) -> None:
         """Group the rows by the visit that owns them, and find the deciding row of each."""
         if not self.rows:
             return
-        final = self._columns["final"]
+        final, truncated = self._columns["final"], self._columns["truncated"]
         marked: set[int] = set()
         for index, visit in enumerate(owned.visit[np.array(self.rows)].tolist()):
             if visit < 0:
                 continue
+            reading = self._readings[index] = self.read(visit, index)
+            if truncated[index] or not reading.plain:
+                self.questionable.append((visit, index))
             known = self.by_visit.get(visit)
             if known is None:
                 self.by_visit[visit] = [index]
@@ -111,7 +129,7 @@ class Verdicts:
     def final_reading(self, visit: int) -> Reading | None:
         """The reading of the row that decides a visit; None without one that can be read."""
         index = self.finals.get(visit)
-        return None if index is None or not self.usable(index) else self.read(visit, index)
+        return None if index is None or not self.usable(index) else self._readings[index]
 
     def _deciding(self, rows: list[int]) -> int | None:
         if not rows:
@@ -121,7 +139,9 @@ class Verdicts:
 
     def latest(self, visit: int, event: int) -> int | None:
         """The last row of a visit at or before an event."""
-        return next((i for i in reversed(self.by_visit.get(visit, [])) if self.rows[i] <= event), None)
+        rows = self.by_visit.get(visit, [])
+        place = bisect_right(rows, event, key=self.rows.__getitem__)
+        return rows[place - 1] if place else None
 
     def usable(self, index: int) -> bool:
         """Whether the row has what a verdict needs."""
@@ -149,60 +169,70 @@ def declared_edges(flow: Flow | None, state_id: str) -> tuple[Transition, ...] |
 def read_verdict(state_id: str, raw: bytes | None, winner: str | None, flow: Flow | None) -> Reading:
     """Join one verdict's candidates and winner with the declared edges of its state."""
     listed = tolerant.load(raw) if raw else []
-    candidates = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    rows = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     declared = declared_edges(flow, state_id)
-    joined = _join_candidates(candidates, declared)
-    ids = {edge.edge_id for edge in declared} if declared is not None else None
-    named_edge, ambiguous, target = _join_winner(winner, joined, declared)
-    unknown = winner is not None and ids is not None and named_edge not in ids and not ambiguous
-    return Reading(
-        tuple(joined), named_edge, winner, ambiguous or any(item.ambiguous for item in joined), unknown,
-        sum(item.verdict == "won" for item in joined), target,
-    )  # fmt: skip
+    candidates = _join_candidates(rows, winner, declared)
+    edge_id, unclear, target = _join_winner(winner, candidates, declared)
+    known = declared is None or any(edge.edge_id == edge_id for edge in declared)
+    won = {item.edge_id or f"candidate:{place}" for place, item in enumerate(candidates) if _won(item)}
+    unknown = winner is not None and not unclear and not known
+    plain = not (winner is None or unclear or unknown or len(won) > 1 or any(one.among for one in candidates))
+    return Reading(tuple(candidates), edge_id, winner, unclear, unknown, len(won), target, plain)
 
 
-def _join_candidates(candidates: list[dict[str, Any]], declared: Sequence[Transition] | None) -> list[Joined]:
+def _won(item: Joined) -> bool:
+    return item.verdict == "won"
+
+
+def _join_candidates(
+    rows: list[dict[str, Any]], winner: str | None, declared: Sequence[Transition] | None
+) -> list[Joined]:
+    """Candidates by ``edge_id``, else by equal target and guard, several equal ones in order."""
+    bare = Counter((row.get("to"), row.get("when")) for row in rows if not _text(row.get("edge_id")))
+    taken: Counter[tuple[Any, Any]] = Counter()
     joined: list[Joined] = []
-    taken: dict[tuple[Any, Any], int] = {}
-    won = False
-    bare = [(item.get("to"), item.get("when")) for item in candidates if not _text(item.get("edge_id"))]
-    for item in candidates:
-        edge_id, to, when = _text(item.get("edge_id")), _text(item.get("to")), _text(item.get("when"))
-        verdict = _RESULTS.get(str(item.get("result")), "unavailable")
-        if won and verdict == "lost":
+    decided = False
+    for row in rows:
+        edge_id, to, when = (_text(row.get(key)) for key in ("edge_id", "to", "when"))
+        verdict = _RESULTS.get(str(row.get("result")), "unavailable")
+        if decided and verdict == "lost":
             verdict = "shadowed"
-        won = won or verdict == "won"
-        ambiguous = False
-        if edge_id is None and declared is not None:
-            fits = [edge for edge in declared if edge.to == to and edge.when == when]
-            if len(fits) == bare.count((to, when)):
-                place = taken[(to, when)] = taken.get((to, when), -1) + 1
-                edge_id = fits[place].edge_id if fits else None
+        among: frozenset[str] = frozenset()
+        if edge_id is not None:
+            edge_id, among = _by_id(edge_id, declared)
+        elif fits := [edge.edge_id for edge in declared or () if (edge.to, edge.when) == (to, when)]:
+            if len(fits) == bare[to, when] == len(set(fits)):
+                edge_id = fits[taken[to, when]]
+                taken[to, when] += 1
             else:
-                ambiguous = bool(fits)
-        known = declared is not None and any(edge.edge_id == edge_id for edge in declared)
-        joined.append(Joined(edge_id, known, ambiguous, to, when, verdict))
+                among = frozenset(fits)
+        decided = decided or verdict == "won" or (winner is not None and edge_id == winner)
+        joined.append(Joined(edge_id, among, to, when, verdict))
     return joined
+
+
+def _by_id(edge_id: str, declared: Sequence[Transition] | None) -> tuple[str | None, frozenset[str]]:
+    """An edge by its id; a flow that declares the id twice in one state can't tell which one is meant."""
+    twice = sum(edge.edge_id == edge_id for edge in declared or ()) > 1
+    return (None, frozenset({edge_id})) if twice else (edge_id, frozenset())
 
 
 def _join_winner(
     winner: str | None, joined: list[Joined], declared: Sequence[Transition] | None
 ) -> tuple[str | None, bool, str | None]:
-    """The winner's edge id, whether it is ambiguous, and its target."""
+    """The winner's edge id, whether it fits several edges, and its target."""
     if winner is None:
         return None, False, None
-    for edge in declared or ():
-        if edge.edge_id == winner:
-            return winner, False, edge.to
-    for item in joined:
-        if item.edge_id == winner:
-            return winner, False, item.to
-    matched = [item for item in joined if item.verdict == "won" and item.to == winner]
+    listed = [item.to for item in joined if winner == item.edge_id or winner in item.among]
+    declares = [edge.to for edge in declared or () if edge.edge_id == winner]
+    if listed or declares:
+        targets = {to for to in listed if to is not None} or {to for to in declares if to is not None}
+        unclear = len(declares) > 1
+        return None if unclear else winner, unclear, targets.pop() if len(targets) == 1 else None
+    matched = [item for item in joined if _won(item) and item.to == winner]
     if len(matched) == 1:
-        return matched[0].edge_id, matched[0].ambiguous, winner
-    if len(matched) > 1:
-        return None, True, winner
-    return None, False, None
+        return matched[0].edge_id, bool(matched[0].among), winner
+    return None, len(matched) > 1, winner if matched else None
 
 
 def _text(value: Any) -> str | None:
@@ -212,8 +242,9 @@ def _text(value: Any) -> str | None:
 def guard_edge(
     guard: str, edge_id: str | None, declared: Sequence[Transition] | None
 ) -> tuple[str | None, bool]:
-    """The edge a guard belongs to, and whether several declared edges fit its text."""
-    if edge_id is not None or declared is None:
-        return edge_id, False
-    fits = [edge.edge_id for edge in declared if edge.when == guard]
+    """The edge a guard belongs to, and whether several declared edges fit it."""
+    if edge_id is not None:
+        known, among = _by_id(edge_id, declared)
+        return known, bool(among)
+    fits = [edge.edge_id for edge in declared or () if edge.when == guard]
     return (fits[0], False) if len(fits) == 1 else (None, len(fits) > 1)

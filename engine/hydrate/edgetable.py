@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.hydrate.call import KIND_CODES, Call
 from engine.hydrate.edges import Joined, Reading, declared_edges, guard_edge
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Edge, Guard, Verdict
 from engine.model.flow import Transition
 from engine.model.views import EdgeTable
@@ -21,10 +23,8 @@ def edge_table(call: Call, visit: int, event: int | None = None) -> EdgeTable:
         event: The bus event the cursor stands at; None for the visit's exit (its final verdict).
     """
     index = call.verdicts.final(visit) if event is None else call.verdicts.latest(visit, event)
-    usable = index is not None and call.verdicts.usable(index)
-    reading = call.verdicts.read(visit, index) if index is not None and usable else None
-    truncated = index is not None and bool(call.verdicts.truncated(index))
-    absent = _without_verdict(call, visit, event, reading, truncated)
+    reading = call.verdicts.read(visit, index) if index is not None and call.verdicts.usable(index) else None
+    absent = _absent(call, visit, event, index, reading)
     guards = _guards(call, visit, event)
     declared = declared_edges(call.flow, call.visits[visit].state_id) or ()
     ids = {edge.edge_id for edge in declared}
@@ -33,31 +33,27 @@ def edge_table(call: Call, visit: int, event: int | None = None) -> EdgeTable:
         rows += [
             _recorded(call, visit, place, item, guards)
             for place, item in enumerate(reading.candidates)
-            if item.edge_id not in ids and not item.ambiguous
+            if item.edge_id not in ids and not item.among
         ]
     verdict_event = call.event_id(call.verdicts.event(index)) if index is not None else None
-    winner = reading.winner if reading is not None and not reading.ambiguous else None
-    return EdgeTable(rows, verdict_event, winner)
+    return EdgeTable(rows, verdict_event, reading.shown if reading is not None else None)
 
 
-def _without_verdict(
-    call: Call, visit: int, event: int | None, reading: Reading | None, truncated: bool
-) -> Verdict:
-    """What to say of a declared edge that the verdict does not list."""
-    if reading is not None:
-        ambiguous = any(item.ambiguous for item in reading.candidates)
-        return "unavailable" if truncated or ambiguous else "not_evaluated"
+def _absent(call: Call, visit: int, event: int | None, index: int | None, reading: Reading | None) -> Verdict:
+    """What to say of a declared edge that no verdict lists."""
+    if reading is not None and index is not None:
+        return "unavailable" if call.verdicts.truncated(index) else "not_evaluated"
     seen = call.visits[visit]
-    if call.verdicts.by_visit.get(visit):
-        return "not_evaluated" if event is not None else "unavailable"
-    exited = seen.exited is not None or seen.closed_by is not None
-    return "unavailable" if exited else "not_evaluated"
+    if index is not None or call.parts.turns_only:
+        return "unavailable"
+    left = seen.exited is not None or seen.closed_by is not None
+    later = event is not None and bool(call.verdicts.by_visit.get(visit))
+    return "unavailable" if left and not later else "not_evaluated"
 
 
 def _declared(
     call: Call, edge: Transition, reading: Reading | None, absent: Verdict, guards: list[Guard]
 ) -> Edge:
-    found = [item for item in reading.candidates if item.edge_id == edge.edge_id] if reading else []
     hide = redactor(call)
     return Edge(
         edge_id=edge.edge_id,
@@ -65,13 +61,22 @@ def _declared(
         source=edge.source,
         to=edge.to,
         when=edge.when,
-        reason=edge.reason,
+        reason=None if edge.reason is None else hide.text(edge.reason),
         sets=[{"slot": item.slot, "value": hide.value(item.slot, item.value)} for item in edge.sets],
         clears=list(edge.clears),
         from_flow=True,
-        verdict=found[-1].verdict if found else absent,
+        verdict=absent if reading is None else _verdict(edge.edge_id, reading, absent),
         guards=guards,
     )
+
+
+def _verdict(edge_id: str, reading: Reading, absent: Verdict) -> Verdict:
+    listed = [item.verdict for item in reading.candidates if item.edge_id == edge_id]
+    if listed:
+        return "won" if "won" in listed else listed[-1]
+    if any(edge_id in item.among for item in reading.candidates):
+        return "unavailable"
+    return "won" if reading.winner == edge_id else absent
 
 
 def _recorded(call: Call, visit: int, place: int, item: Joined, guards: dict[str, list[Guard]]) -> Edge:
@@ -86,9 +91,8 @@ def _recorded(call: Call, visit: int, place: int, item: Joined, guards: dict[str
 def _guards(call: Call, visit: int, event: int | None) -> dict[str, list[Guard]]:
     """Guard evaluations of a visit up to an event, by edge."""
     micro = call.micro_events(visit)
-    rows = micro[call.kind_of[micro] == _GUARD].tolist()
+    rows = micro[(call.kind_of[micro] == _GUARD) & (micro < call.first_extra)].tolist()
     declared = declared_edges(call.flow, call.visits[visit].state_id)
-    hide = redactor(call)
     found: dict[str, list[Guard]] = {}
     for row in rows:
         if event is not None and row > event:
@@ -100,16 +104,19 @@ def _guards(call: Call, visit: int, event: int | None) -> dict[str, list[Guard]]
         joined, _ = guard_edge(text, edge_id if isinstance(edge_id, str) else None, declared)
         if joined is None:
             continue
-        reads, context, result = (
-            payload.get("slots_read"),
-            payload.get("context_reads"),
-            payload.get("result"),
-        )
-        found.setdefault(joined, []).append(
-            Guard(
-                call.event_id(row), text, result if isinstance(result, bool) else None,
-                [slot for slot in reads if isinstance(slot, str)] if isinstance(reads, list) else [],
-                hide.value(None, context) if isinstance(context, dict) else None,
-            )
-        )  # fmt: skip
+        found.setdefault(joined, []).append(_guard(call, row, text, payload))
     return found
+
+
+def _guard(call: Call, row: int, text: str, payload: dict[str, Any]) -> Guard:
+    reads, context, result = (payload.get(key) for key in ("slots_read", "context_reads", "result"))
+    hide = redactor(call)
+    return Guard(
+        event_id=call.event_id(row),
+        guard=text,
+        result=result if isinstance(result, bool) else None,
+        slots_read=[slot for slot in reads if isinstance(slot, str)] if isinstance(reads, list) else [],
+        context_reads={field: hide.value(field, value) for field, value in context.items()}
+        if isinstance(context, dict)
+        else None,
+    )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.hydrate.redaction import agree
+from engine.hydrate.marks import agree
 from engine.hydrate.unseen import EDGE_WRITES
 from engine.hydrate.visits import Visits
 from engine.model.flow import Flow
@@ -65,8 +65,8 @@ class EdgeWrites:
             write = _Write(rows[index], int(self._open_at[rows[index]]), *values)
             source = self._source_of(write)
             if source is None:
-                visit: int | None = int(self._owner[write.event])
-                if visit is None or visit < 0:
+                visit: int | None = write.now
+                if write.now < 0 or int(self._owner[write.event]) != write.now:
                     continue
             else:
                 visit = self._choose(write, source)

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.hydrate.call import Call
 from engine.hydrate.ownership import ATTRIBUTIONS
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Envelope, Provenance, Unattributed
 
 
@@ -19,7 +19,10 @@ def envelope(call: Call, event: int) -> Envelope:
     fields["clock_ms"] = call.clock_ms(event)
     fields["clock"] = call.clock_name(event)
     fields["visit_id"] = call.visits[visit].visit_id if visit >= 0 else None
-    fields["payload"] = redactor(call).payload(fields["kind"], fields["payload"])
+    hide = redactor(call)
+    fields["payload"] = hide.payload(fields["kind"], fields["payload"])
+    if fields["kind"] == "other" and fields["source_type"] is not None:
+        fields["source_type"] = hide.text(fields["source_type"])
     if visit < 0:
         return Unattributed(**fields, reason=_reason(call, event))
     return Envelope(**fields)
@@ -96,14 +99,14 @@ def _beside(call: Call, event: int) -> dict[str, Any]:
 def _derived(call: Call, event: int) -> dict[str, Any]:
     if event < call.first_entry:
         item = call.parts.derived[event - call.first_derived]
-        anchor, sources, content = item.anchor, list(item.sources), dict(item.payload)
+        anchor, sources, content = item.anchor, list(item.sources), item.payload
         side = "after"
     elif event < call.first_exit:
         anchor = call.bus_anchor(event)
-        sources, content, side = [anchor], {"boundary": "entry"}, "before"
+        sources, content, side = [anchor], _ENTRY, "before"
     else:
         anchor = call.bus_anchor(event)
-        sources, content, side = exit_sources(call, event - call.first_exit), {"boundary": "exit"}, "after"
+        sources, content, side = exit_sources(call, event - call.first_exit), _EXIT, "after"
     visit = int(call.visit_of[event])
     return {
         "seq": None,
@@ -114,8 +117,12 @@ def _derived(call: Call, event: int) -> dict[str, Any]:
         "attribution": "derived" if visit >= 0 else "none",
         "observed_visit_id": _visit_id(call, visit),
         "placement": f"{side} {call.event_id(anchor)}",
-        "payload": content,
+        "payload": dict(content),
     }
+
+
+_ENTRY = {"boundary": "entry", "rule": "the event that opened the visit"}
+_EXIT = {"boundary": "exit", "rule": "final verdict, boundary writes, exit and commit"}
 
 
 def exit_sources(call: Call, visit: int) -> list[int]:

@@ -11,6 +11,7 @@ import numpy as np
 from engine.hydrate.agentlines import TRANSCRIPTS
 from engine.hydrate.call import ALL_KINDS, KIND_CODES, Call
 from engine.hydrate.laneitems import payload_of
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Beat, Provenance, Status
 from engine.model.events import ATTEMPT_EVENTS, AUDIO_KINDS, LATE_TELEMETRY
 from engine.model.flow import State
@@ -61,10 +62,12 @@ class Evidence:
         return [event for kind in kinds for event in self._by_kind.get(kind, ())]
 
     def row(self, event: int) -> dict[str, Any]:
-        """The payload of an event before redaction."""
+        """The payload of an event, redacted: beats quote it."""
         known = self._payloads.get(event)
         if known is None:
-            known = self._payloads[event] = payload_of(self.call, event)
+            recorded = payload_of(self.call, event)
+            known = redactor(self.call).payload(self.call.kind(event), recorded)
+            self._payloads[event] = known
         return known
 
     def at_stage(self, stages: tuple[str, ...], *kinds: str) -> list[int]:

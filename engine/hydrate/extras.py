@@ -14,15 +14,15 @@ import numpy as np
 
 from engine.hydrate import clock as clocks
 from engine.hydrate.clock import Clock
-from engine.hydrate.ownership import DERIVED, EXPLICIT, INTERVAL, NONE, Ownership, Quarantine
-from engine.hydrate.visits import NO_VISIT, Visits
+from engine.hydrate.ownership import DERIVED, EXPLICIT, INTERVAL, NONE, Ownership
+from engine.hydrate.visits import NO_VISIT, Quarantine, Visits
 from engine.model.events import SUBORDER
 from engine.sources import rowschema
 from engine.sources.merge import Ledger
 from engine.sources.rowschema import KIND_CODE
 
 SPAN = "audio_span"
-IN_GAP = 5
+IN_GAP = 6
 """Suborder of a row whose ``seq`` lies between those of two bus events that were read."""
 
 
@@ -175,12 +175,20 @@ def own(extra: Extra, built: Visits, ledger: Ledger, inputs: dict[str, InputOwne
         extra.visit, extra.attribution = known.visit, DERIVED
         extra.derived_from = [ledger.event_id(known.event)]
         return
-    reason = _disagreement(extra, built, now)
+    visit = _closed_before(extra, built, now)
+    reason = _disagreement(extra, built, visit)
     if reason is not None:
         extra.quarantine = Quarantine("CONFLICTING_ATTRIBUTION", reason)
     else:
-        extra.visit = now
+        extra.visit = visit
         extra.attribution = EXPLICIT if extra.visit_id is not None else INTERVAL
+
+
+def _closed_before(extra: Extra, built: Visits, now: int) -> int:
+    """The visit an event names where the next one had closed it (it never exited), else the open one."""
+    known = built.by_id.get(extra.visit_id) if extra.visit_id is not None else None
+    closed_by = built.visits[known].closed_by if known is not None else None
+    return known if known is not None and closed_by is not None and closed_by <= extra.anchor else now
 
 
 def _unplaced(extra: Extra) -> Quarantine:

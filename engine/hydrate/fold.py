@@ -8,11 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine.canonical import encode_trusted, sha256
 from engine.hydrate.foldstate import GAP, MALFORMED, Known
 from engine.hydrate.gaps import Gaps
+from engine.hydrate.marks import agree, stricter
 from engine.hydrate.ownership import Ownership
-from engine.hydrate.redaction import agree, stricter
 from engine.hydrate.timeline import UNSET, Gone, Timeline, at, band_before, gap_before
 from engine.hydrate.visits import Visits
 from engine.model.findings import Raised
@@ -78,11 +80,15 @@ class _Fold:
         snapshots = captured.get("state_slot_snapshot")
         steps: list[tuple[int, int, int]] = []
         if seeds:
-            steps += [(self._seed_place(i, row), _SEED, i) for i, row in enumerate(seeds.rows)]
-        if writes:
-            late = self.owned.late
+            first = next((row for i, row in enumerate(seeds.rows) if self._seeds(i) is not None), -1)
             steps += [
-                (at(row) if not late[row] else self._band_place(row), _WRITE, i)
+                (at(row) if row != first else self._baseline_place(row), _SEED, i)
+                for i, row in enumerate(seeds.rows)
+            ]
+        if writes:
+            late = self._late_band()
+            steps += [
+                (at(row) if row not in late else self._band_place(row), _WRITE, i)
                 for i, row in enumerate(writes.rows)
             ]
         if snapshots:
@@ -108,14 +114,25 @@ class _Fold:
             self.unowned, self.findings,
         )  # fmt: skip
 
+    def _late_band(self) -> set[int]:
+        """Boundary writes that were recorded after the target's entry."""
+        late = set(np.flatnonzero(self.owned.late).tolist())
+        return {row for rows in self.owned.band.values() for row in rows if row in late} if late else late
+
     def _band_place(self, row: int) -> int:
         """A boundary write recorded after the target's entry acts just before that entry."""
         following = self.built.visits[int(self.owned.visit[row]) + 1]
         return band_before(following.first)
 
-    def _seed_place(self, index: int, row: int) -> int:
+    def _seeds(self, index: int) -> bytes | None:
+        """The slots of a seed row in JSON, or None where it has no valid ones."""
+        captured = self.ledger.captured["session_slots_seeded"]
+        raw: bytes | None = captured.columns["slots"][index]
+        return raw if "slots" not in self.ledger.malformed.get(captured.rows[index], ()) else None
+
+    def _baseline_place(self, row: int) -> int:
         """The baseline counts as before the first entry also when it was recorded just after it."""
-        if index or not self.built.visits:
+        if not self.built.visits:
             return at(row)
         first = self.built.visits[0]
         entered = first.entered if first.entered is not None else first.first
@@ -142,8 +159,8 @@ class _Fold:
 
     def _seed(self, place: int, index: int) -> None:
         captured = self.ledger.captured["session_slots_seeded"]
-        event, raw = captured.rows[index], captured.columns["slots"][index]
-        if raw is None or "slots" in self.ledger.malformed.get(event, ()):
+        event, raw = captured.rows[index], self._seeds(index)
+        if raw is None:
             return
         seeds: dict[str, Any] = tolerant.load(raw)
         if self.baseline is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.canonical import encode_trusted
-from engine.hydrate.redaction import agree, holds_mark
+from engine.hydrate.marks import agree, holds_mark
 from engine.hydrate.timeline import UNSET, Gone, Timeline
 from engine.model.findings import Raised
 from engine.sources import tolerant
@@ -101,7 +101,7 @@ class Known:
         if not self.complete or self.encoded() != encoded:
             slots: dict[str, Any] = tolerant.load(encoded)
             partly = not self.complete
-            known = self.values.keys() | (set() if partly else slots.keys())
+            known = set(self.values) | (slots.keys() - self.unknown.keys() if self.unset_known else set())
             for slot in sorted(known):
                 self.compare(slot, slots.get(slot, UNSET), place, event)
             if partly:
@@ -162,7 +162,10 @@ class Known:
         """A fingerprint of every slot differs: no slot is known since it last agreed, nor from here on."""
         since, point = self._all_point
         for slot in self.timeline.slots:
-            self.timeline.add(slot, self._last_agreeing(slot)[0] + 1, MISMATCH, event)
+            agreed = self._last_agreeing(slot)[0]
+            if agreed > since:
+                self.timeline.hold_from(slot, since + 1)
+            self.timeline.add(slot, agreed + 1, MISMATCH, event)
         self.timeline.add_base(since + 1, MISMATCH, event)
         self.findings.append(
             Raised(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.hydrate.call import KIND_CODES, Call
 from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE, CallerTurn, Heard
 from engine.hydrate.laneaudio import Stretch, audio_range, stretch_of
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.hydrate.words import normalise_text, word_diff, word_error_rate
 from engine.model.artifact import Observation, Turn
 
@@ -74,9 +74,11 @@ def observations_of(call: Call, said: list[Said]) -> list[Observation]:
     groups: dict[tuple[str, str | None], list[int]] = {}
     for one in said:
         groups.setdefault((one.source, one.text), []).append(one.event)
-    hide = redactor(call).text
+    hide = redactor(call)
     return [
-        Observation(source, None if text is None else hide(text), refs_of(call, events))
+        Observation(
+            hide.word("source", source), None if text is None else hide.text(text), refs_of(call, events)
+        )
         for (source, text), events in groups.items()
     ]
 
@@ -193,11 +195,14 @@ def _acted_on(call: Call, turn: CallerTurn, heard: list[Heard], digits: str) -> 
     if event is None:
         return unavailable(f"no input_selected was recorded for {turn.input_id}")
     row, event_id = payload_of(call, event), call.event_id(event)
-    source, reason = row.get("selected_source"), row.get("decision_reason")
+    source, shown = row.get("selected_source"), redactor(call).payload("input_selected", row)
     if not isinstance(source, str):
         return unavailable(f"{event_id} does not say which source was selected")
     text, why = _selected_text(call, heard, digits, source, row.get("selected_observation"))
-    acted = {"source": source, "text": None, "decision_reason": reason, "event_id": event_id}
+    acted = {
+        "source": shown["selected_source"], "text": None, "decision_reason": shown.get("decision_reason"),
+        "event_id": event_id,
+    }  # fmt: skip
     return acted | ({"reason": why} if text is None else {"text": redactor(call).text(text)})
 
 
@@ -207,14 +212,15 @@ def _selected_text(
     if isinstance(chosen, str):
         event = call.find(chosen)
         if event is None:
-            return None, f"the selected observation {chosen} is not in the record"
+            named = redactor(call).word("selected_observation", chosen)
+            return None, f"the selected observation {named} is not in the record"
         content = payload_of(call, event) if event < call.first_derived else {}
         text = content.get("text", content.get("digit"))
         return (text if isinstance(text, str) else None), f"{chosen} holds no text"
     if source == "dtmf" and digits:
         return digits, ""
-    side = _side(heard, source)
-    return (side.text if side else None), f"no observation of {source} was recorded for it"
+    side, named = _side(heard, source), redactor(call).word("selected_source", source)
+    return (side.text if side else None), f"no observation of {named} was recorded for it"
 
 
 # Barge-in and decisions.
@@ -229,11 +235,12 @@ def barge_in_item(call: Call, event: int) -> Turn:
 
 def decision_item(call: Call, event: int) -> Turn:
     """A locked choice, a commit or a timer."""
-    kind, content = call.kind(event), payload_of(call, event)
+    kind = call.kind(event)
+    content = redactor(call).payload(kind, payload_of(call, event))
     if kind == "timer_fired":
         return _moment(call, event, "decision", f"timer {content.get('timer')} fired")
     if kind == "locked_choice_evaluated":
-        return _moment(call, event, "decision", choice_text(call, content))
+        return _moment(call, event, "decision", choice_text(content))
     edge = call.flow.by_edge.get(str(content.get("edge_id"))) if call.flow else None
     reason = edge.reason if edge is not None and edge.reason is not None else content.get("reason")
     text = f"{content.get('from_state')} → {content.get('to_state')}"
@@ -242,19 +249,19 @@ def decision_item(call: Call, event: int) -> Turn:
     )
 
 
-def choice_text(call: Call, content: dict[str, Any]) -> str:
-    """What a locked choice came to, in words; hidden values stay hidden."""
-    state = call.flow.by_state.get(str(content.get("from_state"))) if call.flow else None
-    slot = state.locked_choice.slot if state is not None and state.locked_choice is not None else None
-    hide = redactor(call)
+def choice_text(content: dict[str, Any]) -> str:
+    """What a locked choice came to, in words.
+
+    Args:
+        content: Its redacted payload.
+    """
+    choice, result, token = (content.get(key) for key in ("choice", "result", "token"))
     words = "no choice"
-    if content.get("choice") is not None:
-        choice = hide.value(slot, content["choice"])
+    if choice is not None:
         words = f"choice {choice if isinstance(choice, str) else json.dumps(choice, sort_keys=True)}"
-    if isinstance(content.get("result"), str):
-        words += f", {content['result']}"
-    token = content.get("token")
-    return f"{words}, from {hide.text(token)!r}" if isinstance(token, str) else words
+    if isinstance(result, str):
+        words += f", {result}"
+    return f"{words}, from {token!r}" if isinstance(token, str) else words
 
 
 def _moment(call: Call, event: int, lane: Lane, text: str) -> Turn:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.hydrate.edgewrites import EdgeWrites, Winner
-from engine.hydrate.visits import NO_VISIT, Visits
+from engine.hydrate.visits import NO_VISIT, Quarantine, Visits
 from engine.model.events import LATE_TELEMETRY
 from engine.model.flow import Flow
 from engine.sources.merge import Ledger
@@ -22,13 +22,6 @@ ATTRIBUTIONS = ("none", "explicit", "interval", "boundary", "derived")
 NONE, EXPLICIT, INTERVAL, BOUNDARY, DERIVED = range(5)
 
 
-class Quarantine(NamedTuple):
-    """Why an event belongs to no visit. ``code`` is the finding to raise, or None when none is due."""
-
-    code: str | None
-    reason: str
-
-
 class Ownership(NamedTuple):
     """The owner of every bus event.
 
@@ -36,7 +29,7 @@ class Ownership(NamedTuple):
         visit: Visit index or -1.
         attribution: Index of `ATTRIBUTIONS`.
         observed: The visit open when the event was emitted, or -1.
-        late: The event stands last in its visit though recorded after the next visit's entry.
+        late: Recorded after the next visit's entry; it stands last in its own.
         quarantined: Event → why it has no owner.
         derived_from: Event → the events its attribution was derived from (rule 6).
         causal: Event → visit id that late telemetry names (rule 7).
@@ -86,18 +79,16 @@ class _Assignment:
         self.attribution[explicit] = EXPLICIT
         self.owner[interval] = open_at[interval]
         self.attribution[interval] = INTERVAL
+        self._of_closed()
         for event, visit in self.built.owner.items():
             self.owner[event] = visit
             self.attribution[event] = BOUNDARY
-        refused = {row.event: row for row in self.built.refused}
-        boundary = self.built.owner.keys() | refused.keys()
-        for event in refused:
-            self._quarantine(event, refused[event].code, refused[event].reason)
+        for event, why in self.built.refused.items():
+            self._quarantine(event, why.code, why.reason)
         band = self._edge_writes()
         self._late_completions()
-        rest = np.flatnonzero(self.owner < 0)
-        for event in rest.tolist():
-            if event not in boundary and event not in self.quarantined:
+        for event in np.flatnonzero(self.owner < 0).tolist():
+            if event not in self.quarantined:
                 self._stray(event)
         return Ownership(
             self.owner, self.attribution, open_at, self._late(), self.quarantined, self.derived_from,
@@ -113,6 +104,22 @@ class _Assignment:
         explicit = inside & (ledger.visit == visit_code[open_at])
         state_fits = (ledger.state == -1) | (ledger.state == state_code[open_at])
         return explicit, inside & (ledger.visit < 0) & state_fits
+
+    def _of_closed(self) -> None:
+        """Rows that name a visit which the next one closed: it never exited, so they are still its own."""
+        names = self.ledger.names.visits
+        closed = [(names.get(v.visit_id), i) for i, v in enumerate(self.visits) if v.closed_by is not None]
+        visit_of = np.full(len(names.names) + 1, NO_VISIT, np.int32)
+        for code, visit in closed:
+            if code is not None:
+                visit_of[code] = visit
+        if (visit_of < 0).all():
+            return
+        closed_by = np.array([-1 if v.closed_by is None else v.closed_by for v in self.visits], np.int64)
+        named = visit_of[self.ledger.visit]
+        events = np.flatnonzero((named >= 0) & (np.arange(len(named)) > closed_by[named]))
+        self.owner[events] = named[events]
+        self.attribution[events] = EXPLICIT
 
     def _quarantine(self, event: int, code: str | None, reason: str) -> None:
         self.owner[event] = NO_VISIT
@@ -182,7 +189,7 @@ class _Assignment:
         if now == 0:
             return False
         before = self.visits[now - 1]
-        return before.state_id == from_state and before.commit is not None and before.commit_turn == turn
+        return turn is not None and before.state_id == from_state and before.commit_turn == turn
 
     def _commits(self) -> dict[tuple[str, int], list[int]]:
         """Source state and turn → every commit that names both, whether or not a visit owns it."""
@@ -234,8 +241,8 @@ class _Assignment:
         return end is not None and end < event
 
     def _late(self) -> NDArray[np.bool_]:
-        """Owned events recorded after another visit was entered."""
-        owned = self.owner >= 0
-        now = self.built.open_at
-        late: NDArray[np.bool_] = owned & (now >= 0) & (now != self.owner)
-        return late
+        """Owned events recorded after the visit that follows their own was entered."""
+        size = len(self.owner)
+        entered = np.array([*(visit.first for visit in self.visits), size, size], np.int64)
+        late: NDArray[np.bool_] = np.arange(size) > entered[self.owner + 1]
+        return late & (self.owner >= 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.hydrate import callerturns, clock, derived, extras, fold, gaps, identity, ownership, walk
 from engine.hydrate.call import Call, Identity, Parts
+from engine.hydrate.document import sources
 from engine.hydrate.edges import Verdicts
 from engine.hydrate.findings import RULES
 from engine.hydrate.hashes import artifact_hash
@@ -166,5 +167,6 @@ def _conclude(call: Call, settings: Settings) -> None:
     """Findings, completeness, hash and summary: what needs the whole call."""
     call.findings = report(call, [*call.raised, *(one for rule in RULES for one in rule(call))])
     call.completeness, call.completeness_reasons = completeness(call)
-    call.artifact_hash = artifact_hash(call.parts.files, settings, call.session_id, call.reveal)
+    session = call.session_id if call.parts.turns_only else None
+    call.artifact_hash = artifact_hash(sources(call), settings, call.reveal, session)
     call.summary = summarise(call)

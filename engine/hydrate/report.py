@@ -7,16 +7,18 @@ from typing import Any
 import msgspec
 
 from engine.hydrate.call import Call
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Finding, NextAction
 from engine.model.findings import FINDINGS, FindingKind, Raised
 
 
 def report(call: Call, raised: list[Raised]) -> list[Finding]:
-    """Findings in event order; ids are unique and depend on nothing but the record.
+    """Findings in event order, redacted; ids are unique and depend on nothing but the record.
 
     Rules keep their findings apart by anchor and `Raised.part`; of two that still share both, the further one
     is numbered.
     """
+    hide = redactor(call)
     ordered = sorted(raised, key=lambda one: _order(call, one))
     used: dict[str, list[Finding]] = {}
     findings = []
@@ -29,7 +31,7 @@ def report(call: Call, raised: list[Raised]) -> list[Finding]:
         if len(known) > 1:
             numbered = f"{finding.finding_id}:{len(known)}"
             finding = msgspec.structs.replace(finding, finding_id=numbered)
-        findings.append(finding)
+        findings.append(hide.finding(finding))
     return findings
 
 

@@ -13,7 +13,7 @@ from engine.hydrate.call import KIND_CODES, Call
 from engine.hydrate.callerturns import CallerTurn
 from engine.hydrate.conversation import caller_item
 from engine.hydrate.laneitems import payload_of
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.model.artifact import Finding, Turn
 
 WIDEST = 100
@@ -61,7 +61,7 @@ def _who(call: Call) -> str:
     parts = [f"A {who.kind} call" if who.kind else "A call of unrecorded kind"]
     parts.append(f"to flow {who.flow_id}" if who.flow_id else "to a flow that is not recorded")
     if who.transport:
-        parts.append(f"over {who.transport}")
+        parts.append(f"over {redactor(call).text(who.transport)}")
     if who.started_at:
         parts.append(f"at {who.started_at}")
     return " ".join(parts)

@@ -90,10 +90,6 @@ class Timeline:
         """Every slot that was ever seen."""
         return set(self._lines)
 
-    def see(self, slot: str) -> None:
-        """Note a slot that has no point of its own."""
-        self._lines.setdefault(slot, _Line())
-
     def add(self, slot: str, place: int, value: Any, event: int) -> None:
         """Say what holds for a slot from a place on. Places must not fall."""
         line = self._lines.get(slot)
@@ -105,6 +101,15 @@ class Timeline:
         """Say what holds from a place on for every slot without a later point of its own."""
         self._base.add(place, value, event)
 
+    def hold_from(self, slot: str, place: int) -> None:
+        """Let what a slot has at a place stand, whatever is said there of all slots."""
+        point, line = self.read(slot, place), self._lines[slot]
+        if point.place != place:
+            index = bisect_right(line.places, place)
+            line.places.insert(index, place)
+            line.values.insert(index, point.value)
+            line.events.insert(index, point.event)
+
     def read(self, slot: str, place: int) -> Point:
         """What is known of a slot at a place."""
         base = bisect_right(self._base.places, place) - 1
@@ -114,15 +119,3 @@ class Timeline:
             if index >= 0 and line.places[index] >= self._base.places[base]:
                 return Point(line.values[index], line.events[index], line.places[index])
         return Point(self._base.values[base], self._base.events[base], self._base.places[base])
-
-    def writes(self, slot: str) -> list[Point]:
-        """All points of a slot, in order."""
-        line = self._lines.get(slot)
-        return [] if line is None else list(map(Point, line.values, line.events, line.places))
-
-    def touched(self, slot: str, after: int, until: int) -> bool:
-        """Whether a slot has a point in ``(after, until]``."""
-        line = self._lines.get(slot)
-        if line is None:
-            return False
-        return bisect_right(line.places, until) > bisect_right(line.places, after)

@@ -18,11 +18,11 @@ from engine.hydrate.extras import Extra, place_all
 from engine.hydrate.fold import Folded
 from engine.hydrate.gaps import Gaps
 from engine.hydrate.identity import flow_mismatch
-from engine.hydrate.ownership import DERIVED, Ownership, Quarantine
+from engine.hydrate.ownership import DERIVED, Ownership
 from engine.hydrate.recording import Recording
 from engine.hydrate.sidecars import Sidecars
 from engine.hydrate.timeline import START, UNSET, Gone, Timeline, at
-from engine.hydrate.visits import NO_VISIT, Visit, Visits
+from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits
 from engine.model.errors import EngineError
 from engine.model.limits import Settings
 from engine.sources.manifest import Manifest
@@ -137,33 +137,30 @@ def _visits(records: list[TurnRecord]) -> tuple[Visits, Ownership]:
     entries: dict[str, int] = {}
     owner = np.full(len(records), NO_VISIT, np.int32)
     quarantined: dict[int, Quarantine] = {}
+    open_at, open_after = owner.copy(), owner.copy()
     current = NO_VISIT
     for event, record in enumerate(records):
         state = record.from_state
         if state is None:
-            quarantined[event] = Quarantine(None, "the turn names no state it began in")
-            current = NO_VISIT
+            quarantined[event] = Quarantine("CONFLICTING_ATTRIBUTION", "the turn names no state it began in")
+            open_at[event] = open_after[event] = current
             continue
-        if current < 0 or visits[current].state_id != state or visits[current].exited is not None:
+        if current < 0 or visits[current].state_id != state:
             entries[state] = ordinal = entries.get(state, 0) + 1
-            if visits and visits[-1].exited is None:
-                visits[-1].closed_by = event
+            if current >= 0:
+                visits[current].closed_by = event
             current = len(visits)
             visits.append(Visit(f"{state}#{ordinal}", state, ordinal, event))
-        owner[event] = current
+        owner[event] = open_at[event] = current
         if record.to_state is not None and record.to_state != state:
             visits[current].exited, visits[current].to_state = event, record.to_state
-    after = owner.copy()
-    for visit in visits:
-        if visit.exited is not None:
-            after[visit.exited] = NO_VISIT
-    built = Visits(visits, owner, after, {}, [], {v.visit_id: i for i, v in enumerate(visits)})
+            current = NO_VISIT
+        open_after[event] = current
+    built = Visits(visits, open_at, open_after, {}, {}, {v.visit_id: i for i, v in enumerate(visits)})
     attribution = np.where(owner >= 0, DERIVED, 0).astype(np.int8)
-    sources: dict[int, tuple[int, ...]] = {
-        event: (event,) for event in range(len(records)) if owner[event] >= 0
-    }
+    sources: dict[int, tuple[int, ...]] = {event: (event,) for event in np.flatnonzero(owner >= 0).tolist()}
     late = np.zeros(len(records), np.bool_)
-    return built, Ownership(owner, attribution, owner, late, quarantined, sources, {}, {})
+    return built, Ownership(owner, attribution, open_at, late, quarantined, sources, {}, {})
 
 
 def _timeline(records: list[TurnRecord]) -> Timeline:

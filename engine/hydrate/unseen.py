@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,14 +69,16 @@ class Unseen:
         """Whether a row is a write of an edge, which rule 8 places."""
         return int(self._ledger.kind[event]) == _WRITE and self._ledger.flat(event).get("kind") in EDGE_WRITES
 
-    def gap_since_last_row(self, event: int, index: int, visit: Visit, owner: dict[int, int]) -> bool:
+    def gap_since_last_row(
+        self, event: int, index: int, visit: Visit, may_own: Callable[[int, int], bool]
+    ) -> bool:
         """Whether a missing range lies between an open visit's last row and an event.
 
         Args:
             event: A row that is not the visit's.
             index: The visit's index.
             visit: The open visit.
-            owner: Boundary rows and the visits they belong to.
+            may_own: Whether a row (its event, the visit's index) can be the visit's.
         """
         known, at, scanned = (
             self._last_row if self._last_row[0] == index else (index, visit.first, visit.first)
@@ -83,7 +86,7 @@ class Unseen:
         codes = self._ledger.names
         mine = (codes.visits.get(visit.visit_id, -2), codes.states.get(visit.state_id, -2))
         for row in range(event - 1, scanned, -1):
-            if owner.get(row, index) == index and self._is_of(row, *mine):
+            if may_own(row, index) and self._is_of(row, *mine):
                 at = row
                 break
         self._last_row = (known, at, event - 1)

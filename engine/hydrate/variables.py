@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 from engine.hydrate.call import Call
+from engine.hydrate.classified import classification
 from engine.hydrate.foldstate import MISMATCH
-from engine.hydrate.redaction import HIDDEN, holds_mark, stricter
-from engine.hydrate.timeline import UNSET, Gone, Point, at, band_before, entry_of
+from engine.hydrate.marks import HIDDEN, holds_mark
+from engine.hydrate.redaction import redactor
+from engine.hydrate.timeline import UNSET, Gone, Point, at, band_before, entry_of, gap_before
 from engine.model.artifact import Availability, Cell, Provenance, Snapshot
 
 
@@ -32,12 +35,23 @@ def cursor_point(call: Call, visit: int, slot: str, event: int) -> Point:
     if call.first_entry <= event < call.first_exit:
         return entry_point(call, visit, slot)
     anchor = call.bus_anchor(event)
-    exited = call.visits[visit].exited
+    exited, closed = call.visits[visit].exited, call.visits[visit].closed_by
+    if closed is not None and anchor > closed:
+        return _after_closing(call, visit, slot, closed, anchor)
     if exited is not None and (event >= call.first_exit or anchor > exited):
         return exit_point(call, visit, slot, anchor if anchor > exited else None)
     if at(anchor) <= entry_place(call, visit):
         return entry_point(call, visit, slot)
     return call.timeline.read(slot, at(anchor))
+
+
+def _after_closing(call: Call, visit: int, slot: str, closed: int, anchor: int) -> Point:
+    """At a row of a visit that the next one closed: what other visits write since does not show in it."""
+    writes = call.writes_of(slot)
+    for event in reversed(writes[bisect_right(writes, closed) : bisect_right(writes, anchor)]):
+        if call.owned.visit[event] == visit:
+            return call.timeline.read(slot, _write_place(call, visit, event))
+    return call.timeline.read(slot, gap_before(closed))
 
 
 def exit_place(call: Call, visit: int) -> int:
@@ -81,10 +95,14 @@ def _late_band_write(call: Call, visit: int, slot: str, exited: int, until: int 
             continue
         written, _, _ = call.write(event)
         if written == slot:
-            late = bool(call.owned.late[event])
-            place = band_before(call.visits[visit + 1].first) if late else at(event)
-            return call.timeline.read(slot, place)
+            return call.timeline.read(slot, _write_place(call, visit, event))
     return None
+
+
+def _write_place(call: Call, visit: int, event: int) -> int:
+    """Where a write of a visit acts."""
+    late = call.owned.late[event] and event in call.owned.band.get(visit, ())
+    return band_before(call.visits[visit + 1].first) if late else at(event)
 
 
 def cell(call: Call, slot: str, point: Point) -> Cell:
@@ -100,19 +118,17 @@ def cell(call: Call, slot: str, point: Point) -> Cell:
         return labelled("unavailable", reason=point.value.reason)
     if point.value is UNSET:
         return labelled("available", unset=True)
-    if (grade in HIDDEN and not call.reveal) or holds_mark(point.value):
-        return labelled("redacted", reason=_why(grade))
-    return labelled("available", value=point.value)
+    why = _hidden(call, grade, point.value)
+    return labelled("available", value=point.value) if why is None else labelled("redacted", reason=why)
 
 
-def _why(grade: str | None) -> str:
-    return f"classification:{grade}" if grade in HIDDEN else "recorded_redacted"
-
-
-def classification(call: Call, slot: str) -> str | None:
-    """The stricter of what flow and seeds say of a slot; None where neither says anything."""
-    declared = call.flow.by_slot.get(slot) if call.flow else None
-    return stricter(declared.classification if declared else None, call.parts.folded.seed_class.get(slot))
+def _hidden(call: Call, grade: str | None, value: Any) -> str | None:
+    """Why a value is not shown, or None."""
+    if grade in HIDDEN and not call.reveal:
+        return f"classification:{grade}"
+    if holds_mark(value):
+        return "recorded_redacted"
+    return "holds_a_classified_value" if redactor(call).holds(value) else None
 
 
 def entry_snapshot(call: Call, visit: int) -> Snapshot:
@@ -140,8 +156,3 @@ def _snapshot(cells: dict[str, Cell], event_id: str) -> Snapshot:
         return Snapshot("proven", None, event_id, cells)
     reasons = sorted({item.reason for item in cells.values() if item.reason}) or ["no_slots"]
     return Snapshot("unavailable", ",".join(reasons), event_id, cells)
-
-
-def recorded(value: Any) -> Any:
-    """A timeline value as plain JSON; unset and unknown become null."""
-    return None if value is UNSET or isinstance(value, Gone) else value

@@ -50,11 +50,10 @@ class Visit(msgspec.Struct, gc=False):
         return self.exit_edge if self.exit_edge is not None else self.commit_edge
 
 
-class Refused(NamedTuple):
-    """A boundary row that no rule could place."""
+class Quarantine(NamedTuple):
+    """Why an event belongs to no visit. ``code`` is the finding to raise, or None when none is due."""
 
-    event: int
-    code: str
+    code: str | None
     reason: str
 
 
@@ -66,8 +65,7 @@ class Visits(NamedTuple):
         open_at: For each event the visit open at it (an opening or closing row counts as in it), else -1.
         open_after: The same just after the event.
         owner: Boundary event → visit index.
-        refused: Boundary rows that are quarantined.
-        repeats: ``state_entered`` rows that repeat the open visit's id: its own ordinary events.
+        refused: Boundary rows that no rule could place, and why.
         by_id: Visit id → index.
     """
 
@@ -75,5 +73,5 @@ class Visits(NamedTuple):
     open_at: NDArray[np.int32]
     open_after: NDArray[np.int32]
     owner: dict[int, int]
-    refused: list[Refused]
+    refused: dict[int, Quarantine]
     by_id: dict[str, int]

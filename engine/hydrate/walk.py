@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.hydrate.gaps import Gaps
 from engine.hydrate.unseen import BOUNDARIES, Unseen
-from engine.hydrate.visits import NO_VISIT, Refused, Visit, Visits
+from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits
 from engine.sources.merge import Ledger
 
 
@@ -38,7 +38,7 @@ class _Walk:
         self.open = NO_VISIT
         self.provisional = False
         self.owner: dict[int, int] = {}
-        self.refused: list[Refused] = []
+        self.refused: dict[int, Quarantine] = {}
         self.changes: list[tuple[int, int, int]] = []
         self.ends: list[int] = []
         self.unseen = Unseen(ledger, gaps)
@@ -114,7 +114,7 @@ class _Walk:
         self.open = NO_VISIT
 
     def _refuse(self, event: int, code: str, reason: str) -> None:
-        self.refused.append(Refused(event, code, reason))
+        self.refused[event] = Quarantine(code, reason)
 
     def _started(self, event: int, named: str | None, initial_state: str | None) -> None:
         if self.visits or not self._acts(event, "initial_state") or initial_state is None:
@@ -218,12 +218,16 @@ class _Walk:
             visit = self.visits[self.open]
             if stated is None or visit.state_id == state_id:
                 return
-            if not self.unseen.gap_since_last_row(event, self.open, visit, self.owner):
+            if not self.unseen.gap_since_last_row(event, self.open, visit, self._may_own):
                 return
             self._close(event)
         elif self.visits and self.unseen.is_edge_write(event):
             return
         self._open(event, state_id, named, missing=True)
+
+    def _may_own(self, event: int, visit: int) -> bool:
+        """Whether nothing that the walk decided keeps an event from being a visit's."""
+        return event not in self.refused and self.owner.get(event, visit) == visit
 
     def _own_first_and_last(self) -> None:
         """Seeds before the first visit are its event; ``session_ended`` after the last exit is the last's."""

@@ -36,10 +36,11 @@ class EventRow(msgspec.Struct, frozen=True):
 
 
 class Access(msgspec.Struct, frozen=True):
-    """One piece of access evidence (contract 2.6)."""
+    """One piece of access evidence (contract 2.6): ``source`` gives it, ``event_id`` is its latest row."""
 
     glyph: str
     label: str
+    source: str
     event_id: str | None
 
 
@@ -59,11 +60,12 @@ class VariableRow(msgspec.Struct, frozen=True):
 
 
 class ContextRow(msgspec.Struct, frozen=True):
-    """One non-slot field of the state at entry and exit."""
+    """One non-slot field of the state at entry and exit, and which guards read it up to the cursor."""
 
     field: str
     entry: Cell
     exit: Cell
+    access: list[Access] = []
 
 
 class Crumb(msgspec.Struct, frozen=True):

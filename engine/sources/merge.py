@@ -277,6 +277,14 @@ class Ledger:
         """The row of an event, un-nested and normalised."""
         return flat_row(*self._locate(self.row_of(event)))
 
+    def flat_at(self, ref: Ref) -> dict[str, Any]:
+        """The row at a place, also one that does not stand; empty where none is."""
+        for part in self.parts:
+            index = int(np.searchsorted(part.line, ref.line)) if part.artifact == ref.artifact else -1
+            if 0 <= index < len(part.line) and part.line[index] == ref.line:
+                return flat_row(part, index)
+        return {}
+
     def payload(self, event: int) -> dict[str, Any]:
         """The payload of an event as recorded, before redaction (contract 1.4)."""
         source_type = str(self.names.types.names[self.type_code[event]])

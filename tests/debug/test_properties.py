@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.debug import cursor as moves
 from engine.debug import projection
 from engine.debug.breakpoints import parse, run_to
+from engine.hydrate.access import EDGE_WRITE, RUNTIME_READ, WRITTEN
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
 from engine.model.events import MEANINGFUL
@@ -271,15 +272,15 @@ def naive_access(call: Call, cursor: Cursor) -> dict[str, list[Access]]:
         if not past and other > anchor:
             continue
         if call.kind(other) == "slot_write":
-            glyph, label = ("⇥", "edge write") if other in band else ("✎", "written here")
+            evidence = EDGE_WRITE if other in band else WRITTEN
             names = [str(call.write(other)[0])]
         elif call.kind(other) == "guard_evaluated":
-            glyph, label = "◉", "runtime read (guard)"
+            evidence = RUNTIME_READ
             names = call.ledger.payload(other)["slots_read"]
         else:
             continue
         for name in names:
-            found.setdefault(name, {})[label] = Access(glyph, label, call.event_id(other))
+            found.setdefault(name, {})[evidence.word] = Access(*evidence, call.event_id(other))
     return {name: list(labels.values()) for name, labels in found.items()}
 
 

@@ -76,6 +76,11 @@ def start(*more: dict[str, Any], slots: Mapping[str, Any] | None = None) -> list
     return [started(1), seeded(2, slots), entered(3, "menu"), *more]
 
 
+def left(seq: int, *between: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+    """menu is left for bye: exit at `seq`, what lies between, then the entry."""
+    return [exited(seq, "menu", "bye", **more), *between, entered(seq + 1 + len(between), "bye")]
+
+
 def two_states(
     sets: Iterable[tuple[str, Any]] = (), clears: Iterable[str] = (), **more: Any
 ) -> dict[str, Any]:

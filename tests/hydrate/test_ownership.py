@@ -1,4 +1,4 @@
-"""Rules 3 to 7 and 9: which visit owns a row, and which rows none (contract 2.3)."""
+"""Rules 3, 4, 6, 7, 9 and 10: which visit owns a row, and which rows none (contract 2.3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.calls import row
+from engine.hydrate.beats import beats
+from tests.calls import flow, manifest, row, state
 from tests.hydrate.ask import (
     committed,
     entered,
@@ -17,6 +18,7 @@ from tests.hydrate.ask import (
     exited,
     found,
     ids,
+    left,
     opened,
     owner,
     recorded,
@@ -27,11 +29,6 @@ from tests.hydrate.ask import (
 
 QUARANTINED = (None, "none")
 ODD = "EXIT_MISSING", "ENTRY_MISSING", "EXIT_WITHOUT_ENTRY", "CONFLICTING_ATTRIBUTION"
-
-
-def change(seq: int, **more: Any) -> list[dict[str, Any]]:
-    """menu is left for bye: exit at `seq`, entry right after it."""
-    return [exited(seq, "menu", "bye", **more), entered(seq + 1, "bye")]
 
 
 # Rules 3 and 4: ids, states and position.
@@ -55,7 +52,7 @@ PLACED: dict[str, tuple[list[dict[str, Any]], str, tuple[str | None, str]]] = {
         "bus:2", QUARANTINED,
     ),
     "an id whose visit had exited": (
-        start(*change(4), row(6, "note", visit_id="menu#1")), "bus:6", QUARANTINED,
+        start(*left(4), row(6, "note", visit_id="menu#1")), "bus:6", QUARANTINED,
     ),
     "an id whose visit had exited, between visits": (
         start(exited(4, "menu", "bye"), row(5, "note", visit_id="menu#1"), entered(6, "bye")),
@@ -66,6 +63,20 @@ PLACED: dict[str, tuple[list[dict[str, Any]], str, tuple[str | None, str]]] = {
     ),
     "before the first visit": ([row(1, "note"), entered(2, "menu")], "bus:1", QUARANTINED),
     "after the last exit": (start(exited(4, "menu", None), row(5, "note")), "bus:5", QUARANTINED),
+    "an id whose visit was closed without an exit": (
+        [started(1), entered(2, "menu", "menu#1"), entered(3, "bye"), row(4, "note", visit_id="menu#1")],
+        "bus:4", ("menu#1", "explicit"),
+    ),
+    "a state whose visit was closed without an exit": (
+        start(entered(4, "bye"), row(5, "note", state_id="menu")), "bus:5", QUARANTINED,
+    ),
+    "telemetry of an id whose visit was closed without an exit": (
+        start(entered(4, "bye"), row(5, "assistant_transcript", text="hi", visit_id="menu#1")),
+        "bus:5", ("menu#1", "explicit"),
+    ),
+    "the exit of an id whose visit was closed": (
+        start(entered(4, "bye"), exited(5, "menu", "bye", "menu#1")), "bus:5", QUARANTINED,
+    ),
     "an exit-phase snapshot after its exit": (
         start(exited(4, "menu", "bye"), row(5, "state_slot_snapshot", phase="exit", slots={}),
               entered(6, "bye")), "bus:5", QUARANTINED,
@@ -79,7 +90,8 @@ def test_rows_go_by_id_then_position(tmp_path: Path, case: str) -> None:
     call = opened(tmp_path, rows)
     assert owner(call, event_id) == wanted
     quarantined = wanted == QUARANTINED
-    assert (f"CONFLICTING_ATTRIBUTION:{event_id}" in found(call)) is quarantined
+    code = "EXIT_WITHOUT_ENTRY" if "exit of" in case else "CONFLICTING_ATTRIBUTION"
+    assert (f"{code}:{event_id}" in found(call)) is quarantined
     listed = {call.event_id(number) for number in call.unattributed}
     assert (event_id in listed) is quarantined
     if quarantined:
@@ -87,7 +99,7 @@ def test_rows_go_by_id_then_position(tmp_path: Path, case: str) -> None:
 
 
 def test_the_observed_visit_is_the_one_open_at_the_row(tmp_path: Path) -> None:
-    call = opened(tmp_path, start(*change(4), committed(6, "menu", "bye"), row(7, "note", state_id="menu")))
+    call = opened(tmp_path, start(*left(4), committed(6, "menu", "bye"), row(7, "note", state_id="menu")))
     assert [event(call, f"bus:{seq}").observed_visit_id for seq in (3, 4, 5, 6, 7)] == [
         "menu#1", "menu#1", "bye#1", "bye#1", "bye#1",
     ]  # fmt: skip
@@ -128,6 +140,10 @@ MISSING_RANGE: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
         [row(8, "note", state_id="away"), row(9, "note", visit_id="bye#1", state_id="bye")],
         ["menu#1", "bye#1"], ["CONFLICTING_ATTRIBUTION:bus:8", "EXIT_MISSING:bus:9", "ENTRY_MISSING:bus:9"],
     ),
+    "rows that no boundary could place are not the visit's": (
+        [row(8, "transition_committed", to_state="bye"), row(9, "note", visit_id="bye#1", state_id="bye")],
+        ["menu#1", "bye#1"], ["CONFLICTING_ATTRIBUTION:bus:8", "EXIT_MISSING:bus:9", "ENTRY_MISSING:bus:9"],
+    ),
     "the same state": (
         [row(8, "note", visit_id="menu#2", state_id="menu")], ["menu#1"], ["CONFLICTING_ATTRIBUTION:bus:8"],
     ),
@@ -152,14 +168,14 @@ def test_an_unknown_id_after_a_missing_range(tmp_path: Path, case: str) -> None:
 
 CUT_OFF: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
     "one state": (
-        [row(5, "note", state_id="menu"), row(6, "note"), *change(7)], ["menu#1", "bye#1"],
+        [row(5, "note", state_id="menu"), row(6, "note"), *left(7)], ["menu#1", "bye#1"],
         ["ENTRY_MISSING:bus:5"],
     ),
     "one state and one id": (
-        [row(5, "note", visit_id="menu#4", state_id="menu"), row(6, "note"), *change(7)],
+        [row(5, "note", visit_id="menu#4", state_id="menu"), row(6, "note"), *left(7)],
         ["menu#4", "bye#1"], ["ENTRY_MISSING:bus:5"],
     ),
-    "only an exit": (change(5), ["menu#1", "bye#1"], ["ENTRY_MISSING:bus:5"]),
+    "only an exit": (left(5), ["menu#1", "bye#1"], ["ENTRY_MISSING:bus:5"]),
     "no entry at all": (
         [row(5, "note", state_id="menu"), row(6, "note")], ["menu#1"], ["ENTRY_MISSING:bus:5"],
     ),
@@ -202,75 +218,9 @@ def test_a_start_that_is_cut_off(tmp_path: Path, case: str) -> None:
 
 
 def test_every_row_before_the_first_entry_is_the_cut_off_visits(tmp_path: Path) -> None:
-    call = opened(tmp_path, [row(5, "note"), row(6, "note", state_id="menu"), *change(7), row(9, "note")])
+    call = opened(tmp_path, [row(5, "note"), row(6, "note", state_id="menu"), *left(7), row(9, "note")])
     assert [owner(call, f"bus:{seq}")[0] for seq in range(5, 10)] == ["menu#1"] * 3 + ["bye#1"] * 2
     assert exit(call, "menu#1").reason == "no_baseline,seq_gap" or exit(call, "menu#1").reason == "no_slots"
-
-
-# Rule 5: commits.
-
-COMMITS: dict[str, tuple[list[dict[str, Any]], str, str | None]] = {
-    "after the target's entry": (start(*change(4), committed(6, "menu", "bye")), "bus:6", "menu#1"),
-    "between the visits": (
-        start(exited(4, "menu", "bye"), committed(5, "menu", "bye"), entered(6, "bye")), "bus:5", "menu#1",
-    ),
-    "before the exit": (start(committed(4, "menu", "bye"), *change(5)), "bus:4", "menu#1"),
-    "after the last exit": (start(exited(4, "menu", None), committed(5, "menu", "bye")), "bus:5", "menu#1"),
-    "the target's id does not make it the target's": (
-        start(exited(4, "menu", "bye"), entered(5, "bye", "bye#1"),
-              committed(6, "menu", "bye", visit_id="bye#1")), "bus:6", "menu#1",
-    ),
-    "a second commit of one visit": (
-        start(*change(4), committed(6, "menu", "bye"), committed(7, "menu", "bye")), "bus:7", None,
-    ),
-    "not directly before the open visit": (
-        start(*change(4), exited(6, "bye", "away"), entered(7, "away"), committed(8, "menu", "bye")),
-        "bus:8", None,
-    ),
-    "of a state that was never visited": (start(committed(4, "away", "bye")), "bus:4", None),
-    "of a visit whose exit is missing": (
-        start(entered(4, "bye"), committed(5, "menu", "bye")), "bus:5", "menu#1",
-    ),
-    "both fit, to the open visit's state": (
-        start(exited(4, "menu", "menu"), entered(5, "menu"), committed(6, "menu", "menu")), "bus:6", "menu#1",
-    ),
-    "both fit, to another state": (
-        start(exited(4, "menu", "menu"), entered(5, "menu"), committed(6, "menu", "bye")), "bus:6", "menu#2",
-    ),
-    "a self-transition whose first commit is taken": (
-        start(exited(4, "menu", "menu"), entered(5, "menu"), committed(6, "menu", "menu"),
-              committed(7, "menu", "menu")), "bus:7", "menu#2",
-    ),
-    "its own target need not be the one entered": (
-        start(*change(4), committed(6, "menu", "away")), "bus:6", "menu#1",
-    ),
-    "without from_state it is nobody's": (
-        start(*change(4), row(6, "transition_committed", to_state="bye")), "bus:6", None,
-    ),
-    "without to_state its source is still known": (
-        start(*change(4), row(6, "transition_committed", from_state="menu")), "bus:6", "menu#1",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", COMMITS)
-def test_commits_belong_to_the_outgoing_boundary(tmp_path: Path, case: str) -> None:
-    rows, event_id, wanted = COMMITS[case]
-    call = opened(tmp_path, rows)
-    assert owner(call, event_id) == ((wanted, "boundary") if wanted else QUARANTINED)
-    conflicts = [f"CONFLICTING_ATTRIBUTION:{event_id}"] if wanted is None else []
-    assert found(call, "CONFLICTING_ATTRIBUTION") == conflicts
-
-
-def test_a_target_that_disagrees_is_a_finding_not_a_quarantine(tmp_path: Path) -> None:
-    call = opened(tmp_path, start(*change(4), committed(6, "menu", "away")))
-    assert found(call, "WINNER_TARGET_MISMATCH") == ["WINNER_TARGET_MISMATCH:bus:4"]
-
-
-def test_a_late_commit_stands_last_in_its_source(tmp_path: Path) -> None:
-    call = opened(tmp_path, start(*change(4), committed(6, "menu", "bye"), row(7, "note")))
-    assert steps(call, 0, derived=True)[-3:] == ["bus:4", "drv:exit_boundary:bus:4", "bus:6"]
-    assert steps(call, 1) == ["bus:5", "bus:7"]
 
 
 # Rule 6: completion rows after the commit.
@@ -285,44 +235,50 @@ LATE: dict[str, tuple[list[dict[str, Any]], str, tuple[str | None, str]]] = {
     "in its own visit": (start(choice(4, "menu")), "bus:4", ("menu#1", "interval")),
     "without from_state position decides": (start(choice(4, None)), "bus:4", ("menu#1", "interval")),
     "after the commit, in the target": (
-        start(*change(4), committed(6, "menu", "bye", 1), choice(7, "menu")), "bus:7", ("menu#1", "derived"),
+        start(*left(4), committed(6, "menu", "bye", 1), choice(7, "menu")), "bus:7", ("menu#1", "derived"),
     ),
     "after the commit, between visits": (
         start(exited(4, "menu", "bye"), committed(5, "menu", "bye", 1), choice(6, "menu"), entered(7, "bye")),
         "bus:6", ("menu#1", "derived"),
     ),
     "the state it names does not matter then": (
-        start(*change(4), committed(6, "menu", "bye", 1), choice(7, "menu", state_id="menu")),
+        start(*left(4), committed(6, "menu", "bye", 1), choice(7, "menu", state_id="menu")),
         "bus:7", ("menu#1", "derived"),
     ),
     "the id of the exited source agrees": (
-        start(*change(4), committed(6, "menu", "bye", 1), choice(7, "menu", visit_id="menu#1")),
+        start(*left(4), committed(6, "menu", "bye", 1), choice(7, "menu", visit_id="menu#1")),
         "bus:7", ("menu#1", "derived"),
     ),
     "another turn": (
-        start(*change(4), committed(6, "menu", "bye", 1), choice(7, "menu", 2)), "bus:7", QUARANTINED,
+        start(*left(4), committed(6, "menu", "bye", 1), choice(7, "menu", 2)), "bus:7", QUARANTINED,
     ),
     "no turn": (
-        start(*change(4), committed(6, "menu", "bye", 1), choice(7, "menu", None)), "bus:7", QUARANTINED,
+        start(*left(4), committed(6, "menu", "bye", 1), choice(7, "menu", None)), "bus:7", QUARANTINED,
     ),
     "another state": (
-        start(*change(4), committed(6, "menu", "bye", 1), choice(7, "away")), "bus:7", QUARANTINED,
+        start(*left(4), committed(6, "menu", "bye", 1), choice(7, "away")), "bus:7", QUARANTINED,
     ),
-    "before any commit": (start(*change(4), choice(6, "menu"), committed(7, "menu", "bye", 1)),
+    "before any commit": (start(*left(4), choice(6, "menu"), committed(7, "menu", "bye", 1)),
         "bus:6", QUARANTINED,
     ),
     "two commits match": (
-        start(*change(4), committed(6, "menu", "bye", 1), exited(7, "bye", "menu"), entered(8, "menu"),
+        start(*left(4), committed(6, "menu", "bye", 1), exited(7, "bye", "menu"), entered(8, "menu"),
               exited(9, "menu", "bye"), entered(10, "bye"), committed(11, "menu", "bye", 1),
               choice(12, "menu")), "bus:12", QUARANTINED,
     ),
     "a commit that is itself quarantined counts too": (
-        start(*change(4), committed(6, "menu", "bye", 1), committed(7, "menu", "bye", 1), choice(8, "menu")),
+        start(*left(4), committed(6, "menu", "bye", 1), committed(7, "menu", "bye", 1), choice(8, "menu")),
         "bus:8", QUARANTINED,
     ),
     "a visit further back": (
-        start(*change(4), committed(6, "menu", "bye", 1), exited(7, "bye", "away"), entered(8, "away"),
+        start(*left(4), committed(6, "menu", "bye", 1), exited(7, "bye", "away"), entered(8, "away"),
               choice(9, "menu")), "bus:9", ("menu#1", "derived"),
+    ),
+    "an id whose visit was closed without an exit": (
+        start(entered(4, "bye"), choice(5, "menu", visit_id="menu#1")), "bus:5", ("menu#1", "explicit"),
+    ),
+    "in a self-transition of a turn that is not recorded": (
+        start(*LOOP, committed(6, "menu", "menu"), choice(7, "menu", None)), "bus:7", ("menu#2", "interval"),
     ),
     "in a self-transition of that turn": (
         start(*LOOP, committed(6, "menu", "menu", 1), choice(7, "menu")), "bus:7", ("menu#1", "derived"),
@@ -345,7 +301,7 @@ def test_completion_rows(tmp_path: Path, case: str) -> None:
 
 
 def test_a_late_completion_cites_both_and_stands_last_in_its_source(tmp_path: Path) -> None:
-    call = opened(tmp_path, start(*change(4), committed(6, "menu", "bye", 1), choice(7, "menu")))
+    call = opened(tmp_path, start(*left(4), committed(6, "menu", "bye", 1), choice(7, "menu")))
     assert event(call, "bus:7").derived_from == ["bus:7", "bus:6"]
     assert event(call, "bus:7").observed_visit_id == "bye#1"
     assert steps(call, 0)[-2:] == ["bus:6", "bus:7"]
@@ -383,7 +339,7 @@ NAMING = [{"visit_id": "menu#1"}, {"state_id": "menu", "causal_visit_id": "menu#
 def test_late_telemetry_is_listed_where_it_was_observed(
     tmp_path: Path, late: dict[str, Any], naming: dict[str, Any]
 ) -> None:
-    call = opened(tmp_path, start(*change(4), late | naming))
+    call = opened(tmp_path, start(*left(4), late | naming))
     shown = event(call, "bus:6")
     assert (shown.visit_id, shown.observed_visit_id, shown.attribution) == ("bye#1", "bye#1", "interval")
     assert shown.payload["causal_visit_id"] == "menu#1"
@@ -392,13 +348,13 @@ def test_late_telemetry_is_listed_where_it_was_observed(
 
 @pytest.mark.parametrize("late", OTHERS, ids=lambda late: late["type"])
 def test_no_other_row_follows_its_visit(tmp_path: Path, late: dict[str, Any]) -> None:
-    call = opened(tmp_path, start(*change(4), late | {"visit_id": "menu#1"}))
+    call = opened(tmp_path, start(*left(4), late | {"visit_id": "menu#1"}))
     assert owner(call, "bus:6") == QUARANTINED
 
 
 def test_a_recorded_cause_stays(tmp_path: Path) -> None:
     late = row(6, "audio_completed", playback_id="p", visit_id="menu#1", causal_visit_id="other#1")
-    call = opened(tmp_path, start(*change(4), late))
+    call = opened(tmp_path, start(*left(4), late))
     assert event(call, "bus:6").payload["causal_visit_id"] == "other#1"
     assert owner(call, "bus:6") == ("bye#1", "interval")
 
@@ -418,11 +374,32 @@ def test_telemetry_of_a_visit_that_is_no_exited_one(tmp_path: Path, naming: dict
     assert event(call, "bus:4").payload.get("causal_visit_id") == naming.get("causal_visit_id")
 
 
+# Rule 10: when an announcement has caller input.
+
+HEARD = row(9, "caller_transcript", text="hello", source="gemini", visit_id="menu#1")
+SPOKE = {
+    "barge_in": True, "dtmf_received": True, "caller_audio_started": True, "caller_audio_ended": True,
+    "user_started_speaking": True, "timer_fired": False, "note": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOKE)
+@pytest.mark.parametrize("kind", ["phone", "console", "web", "simulator", "eval"])
+@pytest.mark.parametrize("seq", [5, 20])
+def test_caller_input_of_an_announcement(tmp_path: Path, name: str, kind: str, seq: int) -> None:
+    """The visit ends at seq 10; what shows that the caller spoke up stands before that or after."""
+    rows = [HEARD, *left(10), row(seq, name, digit="1", timer="t")]
+    states = flow([state("menu", [("always", "bye")], kind="announce"), state("bye")])
+    call = opened(tmp_path, start(*rows), flow=states, manifest=manifest(kind=kind))
+    counts = kind != "phone" or (SPOKE[name] and seq < 10)
+    assert beats(call, 0)["caller_said"].status == ("proven" if counts else "unavailable")
+
+
 # Everything is somewhere, once.
 
 
 def test_every_event_is_owned_once_or_listed(tmp_path: Path) -> None:
-    call = opened(tmp_path, start(*change(4), committed(6, "menu", "bye"), row(7, "note", state_id="menu")))
+    call = opened(tmp_path, start(*left(4), committed(6, "menu", "bye"), row(7, "note", state_id="menu")))
     inside = [event_id for visit in range(len(call.visits)) for event_id in steps(call, visit)]
     outside = [call.event_id(number) for number in call.unattributed]
     assert sorted(inside + outside) == sorted(recorded(call))

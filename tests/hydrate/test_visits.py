@@ -95,6 +95,17 @@ TABLE: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
          entered(4, "menu", "menu#1"), row(5, "note")],
         ["menu#1"], ["CONFLICTING_ATTRIBUTION:bus:4", "CONFLICTING_ATTRIBUTION:bus:5"],
     ),
+    "the entry of an id whose visit was closed opens nothing": (
+        [started(1), entered(2, "menu", "menu#1"), entered(3, "bye", "bye#1"), entered(4, "menu", "menu#1")],
+        ["menu#1", "bye#1"], ["EXIT_MISSING:bus:3", "CONFLICTING_ATTRIBUTION:bus:4"],
+    ),
+    "emitted ids and derived ones do not meet": (
+        [started(1), entered(2, "menu", "bye#1"), exited(3, "menu", "bye"), entered(4, "bye")],
+        ["bye#1", "bye#2"], [],
+    ),
+    "a row without a valid seq opens and closes nothing": (
+        start(row(0, "state_exited", 5, state_id="menu") | {"seq": None}), ["menu#1"], [],
+    ),
     "a malformed entry opens nothing": (
         start(row(4, "state_entered", state_id=4)), ["menu#1"], [],
     ),

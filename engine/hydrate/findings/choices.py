@@ -28,12 +28,17 @@ def repeated(call: Call) -> list[Raised]:
         if before is None or before[1] == visit:
             continue
         first, later = call.visits[before[1]].visit_id, call.visits[visit].visit_id
-        found.append(
-            Raised("CHOICE_REPEATED", event, f"{first} and {later} both matched the same choice", visit=visit,
-                   events=(before[0],), data={"choice": choice, "baseline_visit_id": first,
-                                              "candidate_visit_id": later})
-        )  # fmt: skip
+        data = {"choice": choice, "slot": _filled(call, key[0]), "baseline_visit_id": first,
+                "candidate_visit_id": later}  # fmt: skip
+        told = f"{first} and {later} both matched the same choice"
+        found.append(Raised("CHOICE_REPEATED", event, told, visit=visit, events=(before[0],), data=data))
     return found
+
+
+def _filled(call: Call, state_id: str) -> str | None:
+    """The slot that a state's choice fills, as far as the flow says."""
+    state = call.flow.by_state.get(state_id) if call.flow else None
+    return state.locked_choice.slot if state is not None and state.locked_choice is not None else None
 
 
 def _matched(result: Any) -> bool:

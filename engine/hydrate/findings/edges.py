@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.hydrate.call import Call
 from engine.hydrate.edges import declared_edges, guard_edge
-from engine.hydrate.redaction import agree
+from engine.hydrate.marks import agree
 from engine.hydrate.timeline import UNSET, Gone
 from engine.hydrate.variables import exit_point
 from engine.model.findings import Raised
@@ -17,16 +17,15 @@ def joins(call: Call) -> list[Raised]:
     """Guards, candidates and winners that fit several declared edges, and verdicts that leave some out."""
     found = _ambiguous_guards(call)
     verdicts = call.verdicts
-    for visit, rows in verdicts.by_visit.items():
-        for index in rows:
-            left = verdicts.truncated(index)
-            if left:
-                count = "some" if left is True else str(left)
-                told = f"{count} candidates were left out"
-                found.append(Raised("CANDIDATES_TRUNCATED", verdicts.event(index), told, visit=visit))
-            if verdicts.usable(index) and verdicts.read(visit, index).ambiguous:
-                told = "a candidate or the winner fits several declared edges"
-                found.append(Raised("EDGE_JOIN_AMBIGUOUS", verdicts.event(index), told, visit=visit))
+    for visit, index in verdicts.questionable:
+        left = verdicts.truncated(index)
+        if left:
+            count = "some" if left is True else str(left)
+            told = f"{count} candidates were left out"
+            found.append(Raised("CANDIDATES_TRUNCATED", verdicts.event(index), told, visit=visit))
+        if verdicts.usable(index) and verdicts.read(visit, index).ambiguous:
+            told = "a candidate or the winner fits several declared edges"
+            found.append(Raised("EDGE_JOIN_AMBIGUOUS", verdicts.event(index), told, visit=visit))
     return found
 
 
@@ -34,44 +33,41 @@ def _ambiguous_guards(call: Call) -> list[Raised]:
     captured = call.ledger.captured.get("guard_evaluated")
     if captured is None or call.flow is None:
         return []
+    columns, repeated = captured.columns, frozenset(call.flow.repeated_edges)
     found = []
-    for event, guard, edge_id in zip(
-        captured.rows, captured.columns["guard"], captured.columns["edge_id"], strict=True
-    ):
-        if edge_id is not None or guard is None:
+    unclear: dict[tuple[str, str, str | None], bool] = {}
+    for event, guard, edge_id in zip(captured.rows, columns["guard"], columns["edge_id"], strict=True):
+        if guard is None or (edge_id is not None and edge_id not in repeated):
             continue
         visit = int(call.owned.visit[event])
-        if visit >= 0 and guard_edge(guard, None, declared_edges(call.flow, call.visits[visit].state_id))[1]:
-            found.append(
-                Raised("EDGE_JOIN_AMBIGUOUS", event, f"several declared edges have the guard {guard}")
-            )
+        if visit < 0:
+            continue
+        key = (call.visits[visit].state_id, guard, edge_id)
+        if key not in unclear:
+            unclear[key] = guard_edge(guard, edge_id, declared_edges(call.flow, key[0]))[1]
+        if unclear[key]:
+            told = f"several declared edges have the guard {guard}"
+            found.append(Raised("EDGE_JOIN_AMBIGUOUS", event, told))
     return found
 
 
 def winners(call: Call) -> list[Raised]:
     """More than one winner, none though the visit was left, or one that is not declared."""
     found = []
-    for visit, rows in call.verdicts.by_visit.items():
-        final = call.verdicts.final(visit)
-        for index in rows:
-            if not call.verdicts.usable(index):
-                continue
-            reading = call.verdicts.read(visit, index)
-            event = call.verdicts.event(index)
-            if reading.matched > 1:
-                found.append(
-                    Raised("MULTIPLE_WINNERS", event, f"{reading.matched} candidates are recorded as matched",
-                           visit=visit)
-                )  # fmt: skip
-            if reading.unknown:
-                found.append(
-                    Raised(
-                        "UNKNOWN_EDGE", event, f"the winner {reading.named} is no declared edge", visit=visit
-                    )
-                )
-            if index == final and reading.named is None and _left(call, visit):
-                name = call.visits[visit].visit_id
-                found.append(Raised("NO_WINNER", event, f"{name} was left, but no edge won", visit=visit))
+    for visit, index in call.verdicts.questionable:
+        if not call.verdicts.usable(index):
+            continue
+        reading = call.verdicts.read(visit, index)
+        event = call.verdicts.event(index)
+        if reading.matched > 1:
+            told = f"{reading.matched} edges are recorded as matched"
+            found.append(Raised("MULTIPLE_WINNERS", event, told, visit=visit))
+        if reading.unknown:
+            told = f"the winner {reading.named} is no declared edge"
+            found.append(Raised("UNKNOWN_EDGE", event, told, visit=visit))
+        if index == call.verdicts.final(visit) and reading.named is None and _left(call, visit):
+            told = f"{call.visits[visit].visit_id} was left, but no edge won"
+            found.append(Raised("NO_WINNER", event, told, visit=visit))
     return found
 
 
@@ -88,7 +84,7 @@ def targets(call: Call) -> list[Raised]:
         if seen.exited is None and seen.commit is None:
             continue
         reading = call.verdicts.final_reading(visit)
-        decided = reading.target if reading is not None and not reading.ambiguous else None
+        decided = reading.target if reading is not None else None
         named = (decided, seen.to_state, seen.commit_to)
         if named[0] == named[1] == named[2] or len({target for target in named if target is not None}) < 2:
             continue
@@ -109,16 +105,16 @@ def boundary_writes(call: Call) -> list[Raised]:
     found: list[Raised] = []
     if call.flow is None:
         return found
-    band = call.owned.band
-    writing = {edge_id for edge_id, edge in call.flow.by_edge.items() if edge.sets or edge.clears}
+    band, readings = call.owned.band, call.verdicts.final_reading
+    declared = {(state.id, edge.edge_id): edge for state in call.flow.states for edge in state.transitions}
+    writing = {edge.edge_id for edge in declared.values() if edge.sets or edge.clears}
     for visit, index in call.verdicts.finals.items():
-        reading = call.verdicts.final_reading(visit)
+        reading = readings(visit)
         if reading is None or reading.winner is None or not (reading.winner in writing or visit in band):
             continue
-        edge = call.flow.by_edge.get(reading.winner)
-        if edge is None or edge.source != call.visits[visit].state_id or not _left(call, visit):
-            continue
-        found += _compare_writes(call, visit, call.verdicts.event(index), edge)
+        edge = declared.get((call.visits[visit].state_id, reading.winner))
+        if edge is not None and _left(call, visit):
+            found += _compare_writes(call, visit, call.verdicts.event(index), edge)
     return found
 
 
@@ -128,14 +124,14 @@ def _compare_writes(call: Call, visit: int, event: int, edge: Transition) -> lis
     written = _band_values(call, visit)
     found = []
     for slot in sorted(expected.keys() | written.keys()):
-        point = exit_point(call, visit, slot)
-        if isinstance(point.value, Gone):
+        if slot in expected and slot in written and _same(expected[slot], written[slot]):
             continue
-        wanted = expected.get(slot, _UNDECLARED)
-        got = written.get(slot, point.value)
-        if wanted is _UNDECLARED:
+        left_with = exit_point(call, visit, slot).value
+        if isinstance(left_with, Gone):
+            continue
+        if slot not in expected:
             told = f"{slot} was written, but {edge.edge_id} declares no write of it"
-        elif wanted is got or (wanted is not UNSET and got is not UNSET and agree(wanted, got)):
+        elif slot not in written and _same(expected[slot], left_with):
             continue
         else:
             told = f"{slot} did not become what {edge.edge_id} declares"
@@ -145,14 +141,16 @@ def _compare_writes(call: Call, visit: int, event: int, edge: Transition) -> lis
     return found
 
 
-_UNDECLARED = object()
+def _same(wanted: object, got: object) -> bool:
+    return wanted is got or (wanted is not UNSET and got is not UNSET and agree(wanted, got))
 
 
 def _band_values(call: Call, visit: int) -> dict[str, object]:
-    """Slot → the last value that the visit's boundary wrote."""
+    """Slot → the last value that the visit's boundary wrote; a clear that wrote null cleared all the same."""
     values: dict[str, object] = {}
     for event in call.owned.band.get(visit, ()):
         slot, new, removed = call.write(event)
         if slot is not None:
-            values[slot] = UNSET if removed else new
+            cleared = new is None and call.write_kind(event) == "transition_clear"
+            values[slot] = UNSET if removed or cleared else new
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.hydrate.call import Call
-from engine.hydrate.secrets import redactor
+from engine.hydrate.redaction import redactor
 from engine.model.findings import Raised
 from engine.sources.audio import verify
 

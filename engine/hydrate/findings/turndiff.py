@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.hydrate.call import KIND_CODES, Call
-from engine.hydrate.redaction import agree
+from engine.hydrate.marks import agree
 from engine.hydrate.timeline import UNSET
 from engine.model.findings import Raised
 

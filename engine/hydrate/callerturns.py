@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from itertools import repeat
 from typing import NamedTuple
 
-import numpy as np
-
 from engine.hydrate.extras import Extra
 from engine.hydrate.ownership import Ownership
 from engine.sources.merge import Ledger
@@ -61,7 +59,7 @@ def observations(ledger: Ledger, owned: Ownership, extras: list[Extra]) -> list[
     captured = ledger.captured.get("caller_transcript")
     if captured is not None and captured.rows:
         columns = captured.columns
-        visits = owned.visit[np.array(captured.rows)].tolist()
+        visits = owned.visit[captured.events].tolist()
         found = list(
             map(
                 Heard, captured.rows, columns["source"], columns["text"], visits, columns["input_id"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,19 +38,18 @@ class Clock(NamedTuple):
         ms: Milliseconds since answer, NaN where there is none to trust.
         state: `NONE`, `RECORDED` or `DERIVED` for each event.
         regressions: First event of each run of consecutive untrusted events.
-        wall: How a wall clock becomes a call clock, or None where nothing tells it.
+        wall: Tells how a wall clock becomes a call clock; None where nothing tells it.
     """
 
     ms: NDArray[np.float64]
     state: NDArray[np.int8]
     regressions: list[int]
-    wall: Wall | None = None
+    wall: Callable[[], Wall | None] = lambda: None
 
     def derive(self, micros: int | None) -> float | None:
         """The call clock of a wall clock (epoch microseconds), or None."""
-        if micros is None or self.wall is None:
-            return None
-        return float(self.wall.call_ms(np.array([micros], np.int64))[0])
+        wall = self.wall() if micros is not None else None
+        return None if wall is None else float(wall.call_ms(np.array([micros], np.int64))[0])
 
 
 def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Clock:
@@ -62,10 +63,11 @@ def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Cloc
     ms = ledger.clock.copy()
     has_clock = ~np.isnan(ms)
     state = np.where(has_clock, RECORDED, NONE).astype(np.int8)
-    wall = _wall(ledger.ts, ms, has_clock, started)
-    if wall is not None and not has_clock.all():
+    recorded = ledger.clock
+    wall = cache(lambda: _wall(ledger.ts, recorded, ~np.isnan(recorded), started))
+    if not has_clock.all() and (known := wall()) is not None:
         target = ~has_clock & (ledger.ts != NO_TS)
-        ms[target] = wall.call_ms(ledger.ts[target])
+        ms[target] = known.call_ms(ledger.ts[target])
         state[target] = DERIVED
     clocked = np.flatnonzero(state != NONE)
     untrusted = clocked[untrusted_positions(ms[clocked], tolerance_ms)]

@@ -7,6 +7,7 @@ of one visit stand together, in the order the visit is stepped through, so the l
 from __future__ import annotations
 
 import weakref
+from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -104,13 +105,17 @@ def _ranks(call: Call, events: NDArray[np.int64]) -> NDArray[np.int64]:
     return (visits << _VISIT) + (late << _LATE) + call.keys[events] + 8
 
 
-def _first_ranks(call: Call, groups: list[list[int]]) -> NDArray[np.int64]:
-    """The rank of the first event of each group; no group is empty."""
-    if not groups:
+def _input_ranks(call: Call, inputs: list[Input]) -> NDArray[np.int64]:
+    """The rank of the first event of each input that is of the input's own visit; each has one."""
+    if not inputs:
         return np.zeros(0, np.int64)
-    starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
-    flat = np.array([event for group in groups for event in group], np.int64)
-    return np.minimum.reduceat(_ranks(call, flat), starts)
+    events = [[one.event for one in item.turn.heard] + [*item.digits, *item.audio] for item in inputs]
+    owner = np.repeat(np.arange(len(inputs)), [len(group) for group in events])
+    flat = np.array(list(chain.from_iterable(events)), np.int64)
+    visits = np.array([item.turn.visit for item in inputs], np.int64)
+    own = np.flatnonzero(call.visit_of[flat] == visits[owner])
+    starts = np.searchsorted(owner[own], np.arange(len(inputs)))
+    return np.minimum.reduceat(_ranks(call, flat[own]), starts)
 
 
 def _agent_ranks(call: Call, agent: Lines) -> NDArray[np.int64]:
@@ -126,9 +131,8 @@ def _agent_ranks(call: Call, agent: Lines) -> NDArray[np.int64]:
 def _build(call: Call) -> _Index:
     inputs, agent = _inputs(call), agent_lines(call)
     barged, decided = _rows(call, "barge_in"), _rows(call, *_DECISIONS)
-    visits = call.visit_of[: call.first_extra].tolist()
     ranks = (
-        _first_ranks(call, [_own_events(item, visits) for item in inputs]),
+        _input_ranks(call, inputs),
         _agent_ranks(call, agent),
         _ranks(call, barged),
         _ranks(call, decided),
@@ -199,10 +203,3 @@ def _add_digits(call: Call, items: list[Input], by_id: dict[str, Input]) -> None
             items.append(item)
             (beside if spoken else by_id)[input_id] = item
         item.digits += (event,)
-
-
-def _own_events(item: Input, visits: list[int]) -> list[int]:
-    """The events that say where an input stands: those of its own visit."""
-    visit = item.turn.visit
-    heard = [one.event for one in item.turn.heard if one.visit == visit]
-    return heard + [event for event in item.digits + item.audio if visits[event] == visit]

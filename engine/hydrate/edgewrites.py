@@ -76,11 +76,16 @@ class EdgeWrites:
                 self._counted.add((visit, write.slot))
 
     def _read_verdicts(self) -> None:
-        rows = self._ledger.captured["transition_verdict"].rows
-        for index, visit in enumerate(self._owner[rows].tolist() if rows else []):
-            if visit >= 0:
-                self._verdict_rows.setdefault(visit, []).append(index)
-                self._first_verdict.setdefault(visit, rows[index])
+        verdicts = self._ledger.captured["transition_verdict"]
+        for index, (event, visit) in enumerate(
+            zip(verdicts.rows, self._owner[verdicts.events].tolist(), strict=True)
+        ):
+            known = self._verdict_rows.get(visit)
+            if known is not None:
+                known.append(index)
+            elif visit >= 0:
+                self._verdict_rows[visit] = [index]
+                self._first_verdict[visit] = event
 
     def _source_of(self, write: _Write) -> int | None:
         """The closed visit whose outgoing boundary a write may still belong to."""

@@ -6,6 +6,7 @@ Each row acts at its place in turn; what is known between two rows is kept by `f
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from engine.hydrate.visits import Visits
 from engine.model.findings import Raised
 from engine.sources import tolerant
 from engine.sources.merge import Ledger
+from engine.sources.part import Captured
 
 
 class ExitPhase(NamedTuple):
@@ -73,6 +75,8 @@ class _Fold:
         self.seed_class: dict[str, str] = {}
         self.exit_phase: dict[int, ExitPhase] = {}
         self.unowned: dict[tuple[int, str], int] = {}
+        self._writes: list[tuple[Any, ...]] = []
+        self._snapshots: list[tuple[Any, ...]] = []
 
     def run(self) -> Folded:
         captured = self.ledger.captured
@@ -87,12 +91,16 @@ class _Fold:
             ]
         if writes:
             late = self._late_band()
-            steps += [
-                (at(row) if row not in late else self._band_place(row), _WRITE, i)
-                for i, row in enumerate(writes.rows)
-            ]
+            places: list[int] = at(writes.events).tolist()
+            steps += zip(places, repeat(_WRITE), range(len(places)), strict=False)
+            for i, row in enumerate(writes.rows) if late else ():
+                if row in late:
+                    steps[i - len(places)] = (self._band_place(row), _WRITE, i)
+            self._writes = _rows(writes, self.owned, "slot", "old", "new", "present")
         if snapshots:
-            steps += [(at(row), _SNAPSHOT, i) for i, row in enumerate(snapshots.rows)]
+            places = at(snapshots.events).tolist()
+            steps += zip(places, repeat(_SNAPSHOT), range(len(places)), strict=False)
+            self._snapshots = _rows(snapshots, self.owned, "slots", "fingerprint", "partial", "phase")
         if self.gaps.may_hold_writes:
             steps += [(gap_before(gap.before), _LOST, i) for i, gap in enumerate(self.gaps.ranges)]
         steps.sort()
@@ -197,33 +205,30 @@ class _Fold:
     # Writes.
 
     def _write(self, place: int, index: int) -> None:
-        captured = self.ledger.captured["slot_write"]
-        event, columns = captured.rows[index], captured.columns
+        event, owner, now, slot, old, new, present = self._writes[index]
         bad = self.ledger.malformed.get(event, ())
-        slot, removed = columns["slot"][index], columns["present"][index] is False
+        removed = present is False
         if "slot" in bad:
             self.known.lose_all(place, MALFORMED, event)
             return
-        now = int(self.owned.observed[event])
-        if now >= 0 and int(self.owned.visit[event]) < 0:
+        if owner < 0 <= now:
             self.unowned[now, slot] = event
         if "present" in bad or ("new" in bad and not removed):
             self.known.lose(slot, place, event)
             return
-        old, current = columns["old"][index], self.known.current(slot)
+        current = self.known.current(slot)
         if current is not Gone and "old" not in bad and not _agrees(old, current):
             self.known.contradict(slot, current, old, place, event)
-        self.known.hold(slot, place, UNSET if removed else columns["new"][index], event)
+        self.known.hold(slot, place, UNSET if removed else new, event)
 
     # Snapshots.
 
     def _snapshot(self, place: int, index: int) -> None:
-        captured = self.ledger.captured["state_slot_snapshot"]
-        event, columns = captured.rows[index], captured.columns
-        if not {"phase", "slots", "partial"}.isdisjoint(self.ledger.malformed.get(event, ())):
+        event, owner, _, raw, stated, partly, phase = self._snapshots[index]
+        bad = self.ledger.malformed.get(event)
+        if bad is not None and not {"phase", "slots", "partial"}.isdisjoint(bad):
             return
-        raw, stated = columns["slots"][index], columns["fingerprint"][index]
-        partial = columns["partial"][index] is True
+        partial = partly is True
         spoken: frozenset[str] | None = None
         if raw is None:
             if partial or not self._fingerprint_only(place, event, stated):
@@ -235,8 +240,7 @@ class _Fold:
                 self.known.confirm(slot, value, place, event)
         else:
             self.known.replace(place, event, raw)
-        owner = int(self.owned.visit[event])
-        if columns["phase"][index] == "exit" and owner >= 0:
+        if phase == "exit" and owner >= 0:
             self.exit_phase[owner] = ExitPhase(place, spoken)
 
     def _fingerprint_only(self, place: int, event: int, stated: str | None) -> bool:
@@ -249,6 +253,14 @@ class _Fold:
             return True
         self.known.contradict_all(event, actual, stated)
         return False
+
+
+def _rows(captured: Captured, owned: Ownership, *keys: str) -> list[tuple[Any, ...]]:
+    """Event, owner and open visit of each row of a kind, and the values of some of its keys."""
+    events = captured.events
+    owners, observed = owned.visit[events].tolist(), owned.observed[events].tolist()
+    columns = (captured.columns[key] for key in keys)
+    return list(zip(captured.rows, owners, observed, *columns, strict=True))
 
 
 def _agrees(old: Any, folded: Any) -> bool:

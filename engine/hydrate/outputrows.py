@@ -5,7 +5,6 @@ Columns over the bus rows that speak of the agent's output, and a grouping of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from engine.hydrate.call import KIND_CODES
 from engine.model.events import ATTEMPT_EVENTS, AUDIO_KINDS
 from engine.sources.merge import Ledger
-from engine.sources.part import Ints
+from engine.sources.part import Captured, Ints
 
 STAGES = ("carrier_recorded", "client_playback", "outbound_accepted", "unrecorded", "model_received")
 """Stages of a playback, the one nearest the caller's ear first; a row without one is ``unrecorded``."""
@@ -79,39 +78,37 @@ def group(codes: Ints, count: int) -> Groups:
 
 def output_rows(ledger: Ledger) -> OutputRows:
     """The output rows of a call."""
-    events, kinds, stages = [], [], []
-    playbacks: list[str | None] = []
-    attempts: list[str | None] = []
-    for kind in _KINDS:
-        captured = ledger.captured.get(kind)
-        if captured is None or not captured.rows:
-            continue
-        size = len(captured.rows)
-        events.append(np.array(captured.rows, np.int64))
-        kinds.append(np.full(size, KIND_CODES[kind], np.int16))
-        nothing: list[str | None] = [None] * size
-        playbacks += captured.columns.get("playback_id", nothing)
-        attempts += captured.columns.get("output_attempt_id", nothing)
-        stated = captured.columns.get("evidence_stage", nothing)
-        stages.append(np.fromiter(map(_STAGE_CODES.__getitem__, stated), np.int8, size))
-    if not events:
-        none = np.zeros(0, np.int64)
-        return OutputRows(none, none.astype(np.int16), none, none, none.astype(np.int8), [], [])
-    found = np.concatenate(events)
-    order = np.argsort(found, kind="stable")
-    playback, playback_ids = _coded(playbacks)
-    attempt, attempt_ids = _coded(attempts)
+    found = [(kind, ledger.captured[kind]) for kind in _KINDS if kind in ledger.captured]
+    events = np.concatenate([captured.events for _, captured in found])
+    order = np.argsort(events, kind="stable")
+    kinds = [np.full(len(captured.events), KIND_CODES[kind], np.int16) for kind, captured in found]
+    playback, playbacks = _codes(found, "playback_id", ledger.names.playbacks.names)
+    attempt, attempts = _codes(found, "output_attempt_id", ledger.names.attempts.names)
     return OutputRows(
-        found[order], np.concatenate(kinds)[order], playback[order], attempt[order],
-        np.concatenate(stages)[order], playback_ids, attempt_ids,
+        events[order], np.concatenate(kinds)[order], playback[order], attempt[order], _stages(found)[order],
+        playbacks, attempts,
     )  # fmt: skip
 
 
-def _coded(names: Iterable[str | None]) -> tuple[Ints, list[str]]:
-    """Codes of names, -1 for None, and the names by code."""
-    listed = list(names)
-    known = dict.fromkeys(listed)
-    known.pop(None, None)
-    codes: dict[str | None, int] = {name: code for code, name in enumerate(known)}
-    codes[None] = -1
-    return np.fromiter(map(codes.__getitem__, listed), np.int64, len(listed)), list(known)  # type: ignore[arg-type]
+def _codes(found: list[tuple[str, Captured]], key: str, names: list[str]) -> tuple[Ints, list[str]]:
+    """The codes of an id in all rows, -1 where there is none, and the ids by code; each is some row's."""
+    missing = [np.full(len(captured.events), -1, np.int64) for _, captured in found]
+    codes = np.concatenate(
+        [captured.columns.get(key, none) for (_, captured), none in zip(found, missing, strict=True)]
+    )
+    used = np.bincount(codes[codes >= 0], minlength=len(names)) > 0
+    if used.all():
+        return codes, names
+    dense = np.append(np.cumsum(used) - 1, -1)  # rows that do not stand may have named ids of their own
+    return dense[codes], [name for name, is_used in zip(names, used.tolist(), strict=True) if is_used]
+
+
+def _stages(found: list[tuple[str, Captured]]) -> NDArray[np.int8]:
+    """The stage codes of all rows."""
+    codes = [
+        np.fromiter(map(_STAGE_CODES.__getitem__, captured.columns["evidence_stage"]), np.int8)
+        if "evidence_stage" in captured.columns
+        else np.zeros(len(captured.events), np.int8)
+        for _, captured in found
+    ]
+    return np.concatenate(codes)

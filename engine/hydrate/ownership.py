@@ -80,9 +80,10 @@ class _Assignment:
         self.owner[interval] = open_at[interval]
         self.attribution[interval] = INTERVAL
         self._of_closed()
-        for event, visit in self.built.owner.items():
-            self.owner[event] = visit
-            self.attribution[event] = BOUNDARY
+        placed = self.built.owner
+        events = np.fromiter(placed, np.int64, len(placed))
+        self.owner[events] = np.fromiter(placed.values(), np.int32, len(placed))
+        self.attribution[events] = BOUNDARY
         for event, why in self.built.refused.items():
             self._quarantine(event, why.code, why.reason)
         band = self._edge_writes()

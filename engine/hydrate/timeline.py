@@ -8,7 +8,12 @@ target's entry (``8i + 2``), and the reading of entry values (``8i + 3``).
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T", int, NDArray[np.int64])
 
 
 class _Unset:
@@ -41,8 +46,8 @@ START = -(2**62)
 NEVER = Point(Gone("no_baseline"), -1, START)
 
 
-def at(event: int) -> int:
-    """Where an event acts."""
+def at(event: T) -> T:
+    """Where an event acts; also for an array of events."""
     return 8 * event + 4
 
 

@@ -27,7 +27,7 @@ from engine.model.errors import EngineError
 from engine.model.limits import Settings
 from engine.sources.manifest import Manifest
 from engine.sources.merge import Ledger, Ref
-from engine.sources.part import CAPTURED, NO_TS, Captured, Names
+from engine.sources.part import CAPTURED, CODED, NO_TS, Captured, Names
 from engine.sources.turns import TurnRecord, Turns
 
 
@@ -46,7 +46,13 @@ class TurnLedger(Ledger):
         self.type_code = np.full(size, self.names.types["turn"], np.int32)
         self.visit = np.full(size, -1, np.int32)
         self.state = np.full(size, -1, np.int32)
-        self.captured = {kind: Captured([], {key: [] for key in keys}) for kind, keys in CAPTURED.items()}
+        self.captured = {
+            kind: Captured(
+                np.zeros(0, np.int64),
+                {key: np.zeros(0, np.int64) if key in CODED else [] for key in keys},
+            )
+            for kind, keys in CAPTURED.items()
+        }
         self.malformed = {event: record.malformed for event, record in enumerate(records) if record.malformed}
 
     def event_id(self, event: int) -> str:

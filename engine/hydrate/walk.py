@@ -15,6 +15,7 @@ from engine.hydrate.gaps import Gaps
 from engine.hydrate.unseen import BOUNDARIES, Unseen
 from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits
 from engine.sources.merge import Ledger
+from engine.sources.part import Ints
 
 
 def build_visits(ledger: Ledger, gaps: Gaps) -> Visits:
@@ -43,9 +44,9 @@ class _Walk:
         self.ends: list[int] = []
         self.unseen = Unseen(ledger, gaps)
 
-    def _acts(self, event: int, *keys: str) -> bool:
-        bad = self.malformed.get(event)
-        return bad is None or not any(key in bad for key in keys)
+    def _fails(self, event: int, key: str) -> bool:
+        """Whether a row lacks a key that its meaning needs."""
+        return event in self.malformed and key in self.malformed[event]
 
     def run(self) -> None:
         """Take the steps in durable order: boundary rows, and rows whose id no entry carries."""
@@ -55,33 +56,30 @@ class _Walk:
         steps = self._steps()
         if not steps:
             return
-        events = np.concatenate([np.array(rows, np.int64) for rows, _, _ in steps])
-        sizes = [len(rows) for rows, _, _ in steps]
-        which = np.repeat(np.arange(len(steps)), sizes)
-        index = np.concatenate([np.arange(size) for size in sizes])
-        order = np.argsort(events, kind="stable")
-        events = events[order]
-        names = [None, *self.visit_names]
-        codes = (self.ledger.visit[events] + 1).tolist()
-        for event, code, step, place in zip(
-            events.tolist(), codes, which[order].tolist(), index[order].tolist(), strict=True
-        ):
-            _, take, values = steps[step]
-            take(event, names[code], *values[place])
+        order = np.argsort(np.concatenate([events for events, _, _ in steps]), kind="stable").tolist()
+        takes = [take for events, take, _ in steps for _ in range(len(events))]
+        values = [value for _, _, listed in steps for value in listed]
+        for place in order:
+            takes[place](*values[place])
 
-    def _steps(self) -> list[tuple[list[int], _Take, list[tuple[Any, ...]]]]:
-        """Rows of one sort, what takes them, and the values it takes of each."""
-        steps: list[tuple[list[int], _Take, list[tuple[Any, ...]]]] = []
+    def _steps(self) -> list[tuple[Ints, _Take, list[tuple[Any, ...]]]]:
+        """Rows of one sort, what takes them, and what it takes: event, visit id as stated, and values."""
+        steps: list[tuple[Ints, _Take, list[tuple[Any, ...]]]] = []
         for kind, keys, take in self._kinds():
             captured = self.ledger.captured[kind]
-            if captured.rows:
-                columns = [captured.columns[key] for key in keys]
-                values = list(zip(*columns, strict=True)) if keys else [()] * len(captured.rows)
-                steps.append((captured.rows, take, values))
-        unknown = self.unseen.never_entered()
-        if unknown:
-            steps.append((unknown, self._unknown_id, [()] * len(unknown)))
+            if len(captured.events):
+                steps.append((captured.events, take, self._values(captured.events, captured.columns, keys)))
+        unknown = np.array(self.unseen.never_entered(), np.int64)
+        if len(unknown):
+            steps.append((unknown, self._unknown_id, self._values(unknown, {}, ())))
         return steps
+
+    def _values(
+        self, events: Ints, columns: dict[str, list[Any]], keys: tuple[str, ...]
+    ) -> list[tuple[Any, ...]]:
+        names = [None, *self.visit_names]
+        named = [names[code] for code in (self.ledger.visit[events] + 1).tolist()]
+        return list(zip(events.tolist(), named, *(columns[key] for key in keys), strict=True))
 
     def _kinds(self) -> list[tuple[str, tuple[str, ...], _Take]]:
         keys: list[tuple[tuple[str, ...], _Take]] = [
@@ -98,7 +96,8 @@ class _Walk:
         if visit_id is None:
             visit_id = self._fresh_id(state_id, ordinal)
         self.by_id[visit_id] = self.open = len(self.visits)
-        self.visits.append(Visit(visit_id, state_id, ordinal, event, entry_missing=missing))
+        visit = Visit(visit_id, state_id, ordinal, event, None, None, None, None, missing)
+        self.visits.append(visit)
         self.changes.append((event, self.open, self.open))
         self.provisional = False
 
@@ -117,7 +116,7 @@ class _Walk:
         self.refused[event] = Quarantine(code, reason)
 
     def _started(self, event: int, named: str | None, initial_state: str | None) -> None:
-        if self.visits or not self._acts(event, "initial_state") or initial_state is None:
+        if self.visits or self._fails(event, "initial_state") or initial_state is None:
             return
         self._open(event, initial_state, named)
         self.provisional = True
@@ -126,7 +125,7 @@ class _Walk:
     def _entered(
         self, event: int, named: str | None, state_id: str, from_state: str | None, edge_id: str | None
     ) -> None:
-        if not self._acts(event, "state_id"):
+        if self.malformed and self._fails(event, "state_id"):
             return
         if self.open >= 0 and self.provisional and self.visits[self.open].state_id == state_id:
             visit = self.visits[self.open]
@@ -156,7 +155,7 @@ class _Walk:
         edge_id: str | None,
         reason: str | None,
     ) -> None:
-        if not self._acts(event, "state_id"):
+        if self.malformed and self._fails(event, "state_id"):
             return
         visit = self.visits[self.open] if self.open >= 0 else None
         if visit is None or (visit.visit_id != named if named is not None else visit.state_id != state_id):
@@ -179,13 +178,13 @@ class _Walk:
         edge_id: str | None,
         turn: int | None,
     ) -> None:
-        if not self._acts(event, "from_state"):
+        if self.malformed and self._fails(event, "from_state"):
             if named is None:
                 self._refuse(event, "CONFLICTING_ATTRIBUTION", "a commit that names no state it left")
             return
+        current = self._uncommitted(self.open, from_state) if self.open >= 0 else None
         before = self.open - 1 if self.open >= 0 else len(self.visits) - 1
-        chosen = self._uncommitted(before, from_state)
-        current = self._uncommitted(self.open, from_state)
+        chosen = self._uncommitted(before, from_state) if before >= 0 else None
         if chosen is None or (current is not None and self.visits[self.open].state_id != to_state):
             chosen = current
         if chosen is None:
@@ -200,8 +199,6 @@ class _Walk:
         self.owner[event] = chosen
 
     def _uncommitted(self, index: int, from_state: str | None) -> int | None:
-        if index < 0:
-            return None
         visit = self.visits[index]
         return index if visit.state_id == from_state and visit.commit is None else None
 
@@ -235,7 +232,7 @@ class _Walk:
             return
         first, last = self.visits[0], self.visits[-1]
         seeds = [row for row in self.ledger.captured["session_slots_seeded"].rows[:1] if row < first.first]
-        if seeds and not first.entry_missing and self._acts(seeds[0], "slots"):
+        if seeds and not first.entry_missing and not self._fails(seeds[0], "slots"):
             named, stated = self.ledger.flat(seeds[0]).get("visit_id"), self.ledger.state_id(seeds[0])
             if named in (None, first.visit_id) and stated in (None, first.state_id):
                 self.owner[seeds[0]] = 0

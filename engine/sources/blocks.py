@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from engine.canonical import encode_trusted
 from engine.model.events import DIALECTS
 from engine.sources import rowschema, tolerant
-from engine.sources.part import CAPTURED, COLUMNS, NO_TS, STATE_NOT_READ, Intern, Ints, LedgerPart, Names
+from engine.sources.part import (
+    CAPTURED,
+    CODED,
+    COLUMNS,
+    NO_TS,
+    STATE_NOT_READ,
+    Intern,
+    Ints,
+    LedgerPart,
+    Names,
+)
 from engine.sources.rowschema import CLASS_TYPE, ROW_CLASSES, Row
 
 _FLUSH = 64
@@ -26,8 +36,7 @@ _SNAPSHOTS = 1024
 _INTERNED = frozenset(
     {
         "initial_state", "state_id", "from_state", "to_state", "edge_id", "reason", "phase", "slot", "kind",
-        "writer", "guard", "winner", "source", "candidates", "what", "evidence_stage", "playback_id",
-        "output_attempt_id", "input_id",
+        "writer", "guard", "winner", "source", "candidates", "what", "evidence_stage", "input_id",
     }
 )  # fmt: skip
 """Keys whose values repeat: equal values are stored once."""
@@ -58,6 +67,8 @@ class BlockWriter:
         self._size = 0
         self._blocks: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
         self._waiting: dict[str, list[Row]] = {kind: [] for kind in CAPTURED}
+        self._shared: dict[str, Callable[[Any], Any]] = dict.fromkeys(_INTERNED, names.same.__getitem__)
+        self._shared |= {key: getattr(names, table).__getitem__ for key, table in CODED.items()}
         self._valid: dict[bytes, bool] = {}
         self._snapshots: dict[bytes, bytes] = {}
         self._wrong: list[tuple[str, int, str]] = []
@@ -137,7 +148,6 @@ class BlockWriter:
 
     def _flush(self, above: int) -> None:
         """Move the waiting rows of each kind that has more than ``above`` of them into its columns."""
-        same = self._names.same
         for kind, rows in self._waiting.items():
             if len(rows) <= above:
                 continue
@@ -145,7 +155,8 @@ class BlockWriter:
                 values: Iterable[Any] = map(_GETTERS[key], rows)
                 if (kind, key) in _RAW:
                     values = self._raw_values(kind, key, values, len(column))
-                column.extend(map(same.__getitem__, values) if key in _INTERNED else values)
+                shared = self._shared.get(key)
+                column.extend(values if shared is None else map(shared, values))
             rows.clear()
 
     def _raw_values(self, kind: str, key: str, values: Iterable[Any], before: int) -> list[bytes | None]:

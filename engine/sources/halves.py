@@ -14,6 +14,7 @@ import pickle
 import subprocess
 import sys
 import weakref
+from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from engine.sources.fingerprints import stating_rows, wrong_fingerprints
 from engine.sources.ledger import check_depth, read_part, start_depth_check
 from engine.sources.mapping import mapping_of
 from engine.sources.otherhalf import Checked, Order
-from engine.sources.part import Intern, Ints, LedgerPart, Names
+from engine.sources.part import CODED, Intern, Ints, LedgerPart, Names
 
 SPLIT_BYTES = 48 * 1024 * 1024
 """A mapped ledger above this is read by two processes."""
@@ -145,12 +146,18 @@ class _Helper:
             raise told
         if told is None:
             return None
-        part, types, visits, states = told
+        part: LedgerPart
+        part, theirs = told
         part.data = data
-        part.type_code = _recode(part.type_code, types, names.types)
-        part.visit = _recode(part.visit, visits, names.visits)
-        part.state = _recode(part.state, states, names.states)
-        return part  # type: ignore[no-any-return]
+        part.type_code = _recode(part.type_code, theirs["types"], names.types)
+        part.visit = _recode(part.visit, theirs["visits"], names.visits)
+        part.state = _recode(part.state, theirs["states"], names.states)
+        for columns in part.captured.values():
+            for key in columns.keys() & CODED.keys():
+                codes = np.array(columns[key], np.int32)
+                codes = _recode(codes, theirs[CODED[key]], getattr(names, CODED[key]))
+                columns[key] = array("i", codes.tobytes())
+        return part
 
     def ask(self, starts: Ints, ends: Ints) -> None:
         """Have it check the fingerprints of further rows, which stand at these bytes."""

@@ -16,7 +16,17 @@ from engine.canonical import canonical
 from engine.model.events import ATTEMPT_EVENTS, AUDIO_KINDS
 from engine.sources import rowschema
 from engine.sources.fingerprints import flat_row
-from engine.sources.part import CAPTURED, NO_TS, STATE_NOT_READ, Captured, Ints, LedgerPart, LooseRow, Names
+from engine.sources.part import (
+    CAPTURED,
+    CODED,
+    NO_TS,
+    STATE_NOT_READ,
+    Captured,
+    Ints,
+    LedgerPart,
+    LooseRow,
+    Names,
+)
 
 
 class Ref(NamedTuple):
@@ -209,7 +219,7 @@ class Ledger:
 
     def _captured(self, kind: str, kinds: NDArray[np.int16]) -> Captured:
         """The columns of one kind over distinct events; ``kinds`` are those of the physical rows."""
-        columns: dict[str, list[Any]] = {key: [] for key in CAPTURED[kind]}
+        columns: dict[str, Any] = {key: [] for key in CAPTURED[kind]}
         for part in self.parts:
             for key, values in part.captured.pop(kind).items():
                 if columns[key]:
@@ -226,7 +236,8 @@ class Ledger:
         else:
             places = chosen.tolist()
             columns = {key: [values[at] for at in places] for key, values in columns.items()}
-        return Captured(events[order].tolist(), columns)
+        coded = {key: np.array(values, np.int64) for key, values in columns.items() if key in CODED}
+        return Captured(events[order], columns | coded)
 
     def _by_event(self, name: str) -> dict[int, Any]:
         """What the parts say of single rows, by event."""
@@ -246,7 +257,7 @@ class Ledger:
             audio = self.captured[kind]
             stages = audio.columns["evidence_stage"]
             for index in [at for at, stage in enumerate(stages) if stage is None] if None in stages else ():
-                event = audio.rows[index]
+                event = int(audio.events[index])
                 self.malformed[event] = tuple(sorted({*self.malformed.get(event, ()), "evidence_stage"}))
 
     def wrong_fingerprints(self) -> dict[int, str]:

@@ -17,7 +17,10 @@ from engine.model.limits import Limits
 from engine.sources.fingerprints import stating_rows, wrong_fingerprints, wrong_fingerprints_at
 from engine.sources.ledger import check_depth, line_ends, read_part
 from engine.sources.mapping import map_file, release_pages
-from engine.sources.part import LedgerPart, Names
+from engine.sources.part import CODED, LedgerPart, Names
+
+TABLES = ("types", "visits", "states", *CODED.values())
+"""The interners that a part's codes are of."""
 
 
 class Order(NamedTuple):
@@ -60,7 +63,8 @@ def main() -> None:
             pickle.dump(error, out, protocol=5)
             return
         part.data = b""
-        pickle.dump((part, names.types.names, names.visits.names, names.states.names), out, protocol=5)
+        told = {table: getattr(names, table).names for table in TABLES}
+        pickle.dump((part, told), out, protocol=5)
         out.flush()
         part.data = data
         starts, stops = pickle.load(sys.stdin.buffer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -42,6 +44,9 @@ CAPTURED: dict[str, tuple[str, ...]] = {
 }
 """Kinds whose keys hydration reads for every row, kept as columns while the row is in hand."""
 
+CODED = {"playback_id": "playbacks", "output_attempt_id": "attempts"}
+"""Captured keys that are kept as codes of an interner of `Names`: rows are grouped by them."""
+
 COLUMNS: dict[str, Any] = {
     "seq": np.int64,
     "ts": np.int64,
@@ -79,11 +84,21 @@ class _Same(dict[Any, Any]):
         return key
 
 
-class Captured(msgspec.Struct):
-    """The events of one kind: their numbers, ascending, and the columns of `CAPTURED`."""
+class Captured:
+    """The events of one kind: their numbers, ascending, and the columns of `CAPTURED`.
 
-    rows: list[int]
-    columns: dict[str, list[Any]]
+    Columns are lists; those of the keys in `CODED` are arrays of codes, -1 for none.
+    """
+
+    def __init__(self, events: Ints, columns: dict[str, Any]) -> None:
+        self.events = events
+        self.columns = columns
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The event numbers as a list; made for the kinds that are looked at."""
+        found: list[int] = self.events.tolist()
+        return found
 
 
 class LineFault(NamedTuple):
@@ -127,8 +142,8 @@ class LedgerPart:
     def __init__(self, artifact: str, data: bytes | memoryview) -> None:
         self.artifact = artifact
         self.data = data
-        self.captured: dict[str, dict[str, list[Any]]] = {
-            kind: {key: [] for key in keys} for kind, keys in CAPTURED.items()
+        self.captured: dict[str, dict[str, Any]] = {
+            kind: {key: array("i") if key in CODED else [] for key in keys} for kind, keys in CAPTURED.items()
         }
         self.malformed: dict[int, tuple[str, ...]] = {}
         self.mended: dict[int, dict[str, Any]] = {}
@@ -166,12 +181,14 @@ class Names(msgspec.Struct):
     types: Intern
     visits: Intern
     states: Intern
+    playbacks: Intern
+    attempts: Intern
     same: _Same
 
     @classmethod
     def new(cls) -> Names:
         """Fresh interners; the listed types have the codes of `rowschema.TYPES`."""
-        names = cls(Intern(), Intern(), Intern(), _Same())
+        names = cls(Intern(), Intern(), Intern(), Intern(), Intern(), _Same())
         for listed in rowschema.TYPES:
             names.types[listed]
         return names

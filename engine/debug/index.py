@@ -173,12 +173,11 @@ def entry_micro(call: Call, visit: int) -> int:
 
 def _kept(call: Call, lane: Ints) -> tuple[Ints, Ints]:
     """For each event of the lane, the visit a cursor keeps there and the last position before it (or -1)."""
-    order, visits = call.order, call.visits
-    if not visits:
+    order = call.order
+    if not call.visits:
         return np.zeros(len(lane), np.int64), np.full(len(lane), -1, np.int64)
-    firsts = np.fromiter((visit.first for visit in visits), np.int64, len(visits))
     anchors = np.fromiter((call.bus_anchor(event) for event in lane.tolist()), np.int64, len(lane))
-    kept = np.maximum(np.searchsorted(firsts, anchors, "right") - 1, 0)
+    kept = np.maximum(np.searchsorted(call.parts.built.firsts, anchors, "right") - 1, 0)
     keys = call.visit_of[order.micro].astype(np.int64) * _VISIT + call.keys[order.micro]
     bus = order.micro < call.first_extra
     keys[bus] += np.where(call.owned.late[order.micro[bus]], _LATE, 0)

@@ -137,8 +137,7 @@ class Call:
         count = len(visits)
         derived_visits = [item.visit for item in parts.derived]
         own = np.arange(count, dtype=np.int32)
-        exits = np.fromiter((-1 if v.exited is None else v.exited for v in visits), np.int64, count)
-        firsts = np.fromiter((v.first for v in visits), np.int64, count)
+        firsts, exits = parts.built.firsts, parts.built.exits
         entry_missing = np.fromiter((v.entry_missing for v in visits), np.bool_, count)
         self.visit_of: NDArray[np.int32] = np.concatenate(
             [

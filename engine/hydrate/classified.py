@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from engine.canonical import encode_trusted
@@ -52,15 +52,14 @@ def _strings(call: Call, slots: set[str]) -> Iterator[str]:
     captured = call.ledger.captured
     writes = captured.get("slot_write")
     if writes is not None:
+        of_slots = [at for at, slot in enumerate(writes.columns["slot"]) if slot in slots]
         for key in ("new", "old"):
-            for slot, value in zip(writes.columns["slot"], writes.columns[key], strict=True):
-                if slot in slots:
-                    yield from _texts(value)
-    clear = _stated_in_the_clear(slots)
+            yield from _texts([writes.columns[key][at] for at in of_slots])
+    keys = [encode_trusted(slot) + b":" for slot in sorted(slots)]
     for kind in ("session_slots_seeded", "state_slot_snapshot"):
         rows = captured.get(kind)
         for raw in dict.fromkeys(rows.columns["slots"]) if rows is not None else ():
-            if raw is not None and clear(raw):
+            if raw is not None and _may_be_clear(raw, keys):
                 yield from _listed(kind, tolerant.load(raw), slots)
     for conflict in call.ledger.conflicts:
         for ref in conflict.refs[1:]:
@@ -73,10 +72,25 @@ def _strings(call: Call, slots: set[str]) -> Iterator[str]:
             yield from _loose("slot_write", change, slots)
 
 
-def _stated_in_the_clear(slots: set[str]) -> Callable[[bytes], object]:
-    """Whether an object of slots may say more of them than a mark: most snapshots need not be decoded."""
-    names = b"|".join(re.escape(encode_trusted(slot)) for slot in sorted(slots))
-    return re.compile(rb"\\u|(?:%s)\s*:(?!\"<str:\d{1,9}>\")" % names).search
+_MARK = re.compile(rb'"<str:[0-9]+>"')
+
+
+def _may_be_clear(raw: bytes, keys: list[bytes]) -> bool:
+    """Whether an object of slots may say more of some slots than a mark; most need not be decoded to tell.
+
+    Args:
+        raw: Its JSON.
+        keys: The slots as JSON keys, with the colon.
+    """
+    if b"\\" in raw or b": " in raw:
+        return True  # names may be escaped, or set off by spaces
+    for key in keys:
+        at = raw.find(key)
+        while at >= 0:
+            if _MARK.match(raw, at + len(key)) is None:
+                return True
+            at = raw.find(key, at + 1)
+    return False
 
 
 def _listed(kind: str, values: Any, slots: set[str]) -> Iterator[str]:

@@ -96,8 +96,7 @@ def _ranks(call: Call, events: NDArray[np.int64]) -> NDArray[np.int64]:
     lost = np.flatnonzero(visits < 0)
     if len(lost):
         anchors = np.array([call.bus_anchor(event) for event in events[lost].tolist()], np.int64)
-        firsts = np.array([visit.first for visit in call.visits], np.int64)
-        open_then = np.maximum(np.searchsorted(firsts, anchors, "right") - 1, 0)
+        open_then = np.maximum(np.searchsorted(call.parts.built.firsts, anchors, "right") - 1, 0)
         visits[lost] = np.where(anchors < 0, len(call.visits), open_then)
     late = np.zeros(len(events), np.int64)
     bus = events < call.first_extra

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -43,7 +42,7 @@ class EdgeWrites:
         self.band: dict[int, list[int]] = {}
         self._ledger = ledger
         self._visits = built.visits
-        self._firsts = [visit.first for visit in built.visits]
+        self._firsts = built.firsts
         self._open_at = built.open_at
         self._owner = owner
         self._winner = winner
@@ -90,7 +89,7 @@ class EdgeWrites:
     def _source_of(self, write: _Write) -> int | None:
         """The closed visit whose outgoing boundary a write may still belong to."""
         if write.now < 0:
-            closed = bisect_left(self._firsts, write.event) - 1
+            closed = int(np.searchsorted(self._firsts, write.event)) - 1
             return closed if closed >= 0 else None
         if write.now == 0 or write.event > self._first_verdict.get(write.now, len(self._ledger)):
             return None

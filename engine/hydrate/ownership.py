@@ -244,6 +244,6 @@ class _Assignment:
     def _late(self) -> NDArray[np.bool_]:
         """Owned events recorded after the visit that follows their own was entered."""
         size = len(self.owner)
-        entered = np.array([*(visit.first for visit in self.visits), size, size], np.int64)
+        entered = np.append(self.built.firsts, (size, size))
         late: NDArray[np.bool_] = np.arange(size) > entered[self.owner + 1]
         return late & (self.owner >= 0)

@@ -22,7 +22,7 @@ from engine.hydrate.ownership import DERIVED, Ownership
 from engine.hydrate.recording import Recording
 from engine.hydrate.sidecars import Sidecars
 from engine.hydrate.timeline import START, UNSET, Gone, Timeline, at
-from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits
+from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits, boundary_columns
 from engine.model.errors import EngineError
 from engine.model.limits import Settings
 from engine.sources.manifest import Manifest
@@ -162,7 +162,8 @@ def _visits(records: list[TurnRecord]) -> tuple[Visits, Ownership]:
             visits[current].exited, visits[current].to_state = event, record.to_state
             current = NO_VISIT
         open_after[event] = current
-    built = Visits(visits, open_at, open_after, {}, {}, {v.visit_id: i for i, v in enumerate(visits)})
+    by_id = {visit.visit_id: index for index, visit in enumerate(visits)}
+    built = Visits(visits, *boundary_columns(visits), open_at, open_after, {}, {}, by_id)
     attribution = np.where(owner >= 0, DERIVED, 0).astype(np.int8)
     sources: dict[int, tuple[int, ...]] = {event: (event,) for event in np.flatnonzero(owner >= 0).tolist()}
     late = np.zeros(len(records), np.bool_)

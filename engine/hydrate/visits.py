@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.sources.part import Ints
+
 NO_VISIT = -1
 
 
@@ -62,6 +64,8 @@ class Visits(NamedTuple):
 
     Attributes:
         visits: In the order they were opened.
+        firsts: The event that opened each of them.
+        exits: The exit of each, or -1.
         open_at: For each event the visit open at it (an opening or closing row counts as in it), else -1.
         open_after: The same just after the event.
         owner: Boundary event → visit index.
@@ -70,8 +74,17 @@ class Visits(NamedTuple):
     """
 
     visits: list[Visit]
+    firsts: Ints
+    exits: Ints
     open_at: NDArray[np.int32]
     open_after: NDArray[np.int32]
     owner: dict[int, int]
     refused: dict[int, Quarantine]
     by_id: dict[str, int]
+
+
+def boundary_columns(visits: list[Visit]) -> tuple[Ints, Ints]:
+    """The columns ``firsts`` and ``exits`` of `Visits`."""
+    count = len(visits)
+    exits = np.fromiter((-1 if visit.exited is None else visit.exited for visit in visits), np.int64, count)
+    return np.fromiter((visit.first for visit in visits), np.int64, count), exits

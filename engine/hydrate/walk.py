@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.hydrate.gaps import Gaps
 from engine.hydrate.unseen import BOUNDARIES, Unseen
-from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits
+from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits, boundary_columns
 from engine.sources.merge import Ledger
 from engine.sources.part import Ints
 
@@ -40,7 +41,6 @@ class _Walk:
         self.provisional = False
         self.owner: dict[int, int] = {}
         self.refused: dict[int, Quarantine] = {}
-        self.changes: list[tuple[int, int, int]] = []
         self.ends: list[int] = []
         self.unseen = Unseen(ledger, gaps)
 
@@ -98,7 +98,6 @@ class _Walk:
         self.by_id[visit_id] = self.open = len(self.visits)
         visit = Visit(visit_id, state_id, ordinal, event, None, None, None, None, missing)
         self.visits.append(visit)
-        self.changes.append((event, self.open, self.open))
         self.provisional = False
 
     def _fresh_id(self, state_id: str, ordinal: int) -> str:
@@ -165,7 +164,6 @@ class _Walk:
             return
         visit.exited, visit.to_state, visit.exit_edge, visit.exit_reason = event, to_state, edge_id, reason
         self.owner[event] = self.open
-        self.changes.append((event, self.open, NO_VISIT))
         self.open = NO_VISIT
         self.provisional = False
 
@@ -243,15 +241,26 @@ class _Walk:
     def result(self) -> Visits:
         """What the walk found."""
         self._own_first_and_last()
-        size = len(self.ledger)
-        open_at = np.full(size, NO_VISIT, np.int32)
-        open_after = np.full(size, NO_VISIT, np.int32)
-        if self.changes:
-            events = np.array([change[0] for change in self.changes], np.int64)
-            at = np.array([change[1] for change in self.changes], np.int32)
-            after = np.array([change[2] for change in self.changes], np.int32)
-            lengths = np.diff(events, append=size)
-            open_after[events[0] :] = np.repeat(after, lengths)
-            open_at[1:] = open_after[:-1]
-            open_at[events] = at
-        return Visits(self.visits, open_at, open_after, self.owner, self.refused, self.by_id)
+        firsts, exits = boundary_columns(self.visits)
+        open_at, open_after = _open_visits(len(self.ledger), firsts, exits)
+        return Visits(
+            self.visits, firsts, exits, open_at, open_after, self.owner, self.refused, self.by_id
+        )  # fmt: skip
+
+
+def _open_visits(size: int, firsts: Ints, exits: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """For each event the visit open at it, and the one open just after it; `NO_VISIT` for none."""
+    open_at = np.full(size, NO_VISIT, np.int32)
+    open_after = np.full(size, NO_VISIT, np.int32)
+    closing = np.flatnonzero(exits >= 0)
+    events = np.concatenate((firsts, exits[closing]))
+    if not len(events):
+        return open_at, open_after
+    at = np.concatenate((np.arange(len(firsts)), closing)).astype(np.int32)
+    after = np.concatenate((np.arange(len(firsts)), np.full(len(closing), NO_VISIT))).astype(np.int32)
+    order = np.argsort(events, kind="stable")
+    events = events[order]
+    open_after[events[0] :] = np.repeat(after[order], np.diff(events, append=size))
+    open_at[1:] = open_after[:-1]
+    open_at[events] = at[order]
+    return open_at, open_after

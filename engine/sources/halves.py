@@ -30,7 +30,7 @@ from engine.sources.part import CODED, Intern, Ints, LedgerPart, Names
 
 SPLIT_BYTES = 48 * 1024 * 1024
 """A mapped ledger above this is read by two processes."""
-_SHARE = 0.56
+_SHARE = 0.59
 """How much of the lines this process takes: the helper has to start first, and to hand over."""
 _RUN = "from engine.sources.otherhalf import main; main()"
 Progress = Callable[[float], None]
@@ -129,6 +129,7 @@ class _Helper:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(order.descriptor,),
+                pipesize=1 << 20,
                 env=environment,
             )
         except (OSError, ValueError):

@@ -2,10 +2,13 @@
 
 from collections import Counter
 
+import pytest
+
 from riff_tui.actions import ACTIONS, GROUPS, footer, key_card, shown, table
+from riff_tui.palette import ActionCommands, named
 from riff_tui.screens.debugger import DebuggerScreen
 from riff_tui.screens.help import help_lines
-from tests.riff_tui.driving import ROOT
+from tests.riff_tui.driving import ROOT, debugger, opened
 
 PAIRS = "sinofcwe"
 
@@ -45,6 +48,21 @@ def test_help_and_key_card_name_every_key() -> None:
 
 def test_the_key_card_in_docs_is_up_to_date() -> None:
     assert (ROOT / "docs" / "keys.md").read_text(encoding="utf-8") == key_card()
+
+
+@pytest.mark.parametrize("call", ["consent-restart", "missing"])
+async def test_every_action_of_the_palette_runs(call: str) -> None:
+    offered = [action for action in ACTIONS if action.name not in ("palette", "count")]
+    async with opened(call, size=(80, 24)) as pilot:
+        hits = [hit async for hit in ActionCommands(debugger(pilot)).discover()]
+        assert [hit.text for hit in hits] == [named(action) for action in offered]
+        for action in offered:
+            if action.name != "quit":
+                await debugger(pilot).run_action(action.run)
+                await pilot.pause()
+                await pilot.press("escape")
+        await debugger(pilot).run_action("app.quit")
+        assert pilot.app.return_code == (3 if call == "missing" else 0)
 
 
 def test_the_footer_names_real_actions() -> None:

@@ -46,6 +46,7 @@ async def test_values_are_data(tmp_path: Path, value: object) -> None:
             assert "\x1b" not in text and "\u202e" not in text and "\x07" not in text
             assert all(len(line) <= 120 for line in text.splitlines())
             await pilot.press("2", "escape", "enter")
+        assert ("partial · 5," in text) == isinstance(value, dict)
         assert "[bold]x[/bold]" in text or "\\x1b" in text or "\\u001b" in text or "kkk" in text
 
 
@@ -93,7 +94,7 @@ async def test_esc_cancels_hydration_and_the_app_stays(monkeypatch: pytest.Monke
             time.sleep(0.005)
         raise EngineError("CANCELLED", "opening was cancelled")
 
-    monkeypatch.setattr("riff_tui.screens.debugger.open_view", stuck)
+    monkeypatch.setattr("riff_tui.screens.opener.open_view", stuck)
     async with app_for("consent-restart").run_test(size=(80, 24)) as pilot:
         await pilot.pause(0.05)
         await pilot.press("escape")
@@ -105,7 +106,7 @@ async def test_a_bug_in_hydration_is_one_line(monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: Any) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("riff_tui.screens.debugger.open_view", broken)
+    monkeypatch.setattr("riff_tui.screens.opener.open_view", broken)
     async with app_for("consent-restart").run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         assert "INTERNAL" in screen_text(pilot) and "KeyError" in screen_text(pilot)
@@ -120,6 +121,7 @@ async def test_a_resize_keeps_place_and_selection() -> None:
             await pilot.pause()
             text = screen_text(pilot)
             assert all(len(line) <= width for line in text.splitlines())
+            assert ("too small" in text) == (width < 60)
         assert (screen.view.cursor, screen.pane("events").selected) == before
 
 
@@ -139,14 +141,94 @@ async def test_a_folder_that_vanishes_leaves_the_app_alive(monkeypatch: pytest.M
         assert "folder is gone" not in screen_text(pilot)
 
 
-async def test_a_signal_leaves_through_the_front_door() -> None:
+async def test_a_call_that_vanishes_is_said_and_what_was_read_still_works(tmp_path: Path) -> None:
+    call = hostile(tmp_path, "value")
+    async with opened(call, size=(80, 24)) as pilot:
+        screen = debugger(pilot)
+        for gone in (True, False):
+            call.rename(tmp_path / ("elsewhere" if gone else "call"))
+            screen._look_at_folder()
+            await pilot.app.workers.wait_for_complete()
+            await pilot.pause()
+            assert ("folder gone; open call works" in screen_text(pilot)) == gone
+            await pilot.press("s")
+            assert screen.view.answers.status.event_id
+            call = tmp_path / "elsewhere"
+
+
+async def test_the_conversation_comes_after_the_other_panes(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = threading.Event()
+    monkeypatch.setattr("riff_tui.screens.opener.hear", lambda view: slow.wait(5))
+    async with app_for("property-menu").run_test(size=(80, 24)) as pilot:
+        for _ in range(100):
+            await pilot.pause(0.01)
+            if debugger(pilot).view.phase == "ready":
+                break
+        await pilot.press("4", "escape", "s")
+        text = screen_text(pilot)
+        assert "loading…" in text and "0 items" not in text
+        assert "caller   loading…" in text and "bus:17" in text
+        slow.set()
+        await settled(pilot)
+        text = screen_text(pilot)
+        assert "complete · 11 items" in text and "acted on: whisper" in text
+        pane = debugger(pilot).pane("conversation")
+        assert pane.selected == pane.content.select
+
+
+async def test_a_conversation_that_fails_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Any) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("riff_tui.screens.opener.hear", broken)
+    async with opened("property-menu", size=(80, 24)) as pilot:
+        await pilot.press("4", "escape", "n")
+        text = screen_text(pilot)
+        assert "✗ the conversation can't be read" in text and "KeyError" in text
+        assert "the other panes still work" in text and "▶ cap_existing_request" in text
+
+
+async def test_esc_interrupts_a_long_continue(monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.debug import breakpoints
+
+    def endless(*_: Any, cancelled: Any, **more: Any) -> None:
+        while not cancelled():
+            time.sleep(0.002)
+        raise EngineError("CANCELLED", "the run was interrupted")
+
+    async with opened("consent-restart", size=(80, 24)) as pilot:
+        await pilot.press("b")
+        before = debugger(pilot).view.cursor
+        with monkeypatch.context() as patch:
+            patch.setattr(breakpoints, "run_to", endless)
+            await pilot.press("c")
+            assert "Esc interrupts" in screen_text(pilot)
+            await pilot.press("n", "escape")
+            await pilot.app.workers.wait_for_complete()
+            await pilot.pause()
+        assert "interrupted" in screen_text(pilot)
+        assert debugger(pilot).view.cursor == before
+        await pilot.press("n")
+        assert debugger(pilot).view.cursor != before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+async def test_a_signal_leaves_through_the_front_door(number: signal.Signals) -> None:
     app = app_for("consent-restart")
+    before = signal.getsignal(number)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
         await pilot.pause(0.1)
-        assert app.return_code == 128 + signal.SIGTERM
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        assert app.return_code == 128 + number
+    signal.signal(number, before)
+
+
+async def test_help_names_only_the_keys_that_work() -> None:
+    async with opened(Path("/nowhere"), size=(80, 24)) as pilot:
+        await pilot.press("question_mark")
+        text = screen_text(pilot)
+        assert "leave" in text and "next, previous" not in text
 
 
 def test_the_request_names_one_place() -> None:

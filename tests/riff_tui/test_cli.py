@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from engine import __version__
 from riff_tui import cli
+from riff_tui.compat import CalmExit, crash_line
 from tests.riff_tui.driving import ROOT
 
 
@@ -31,6 +32,26 @@ def test_a_missing_call_is_a_typed_error_and_no_screen() -> None:
     code, text = run("/no/such/call")
     assert code == 3
     assert text == "riff-tui: NO_EVENT_SOURCE: there is no call at /no/such/call\n"
+
+
+def test_an_error_shows_what_it_names_escaped() -> None:
+    code, text = run("/no/such\x1b[2Jcall")
+    assert code == 3
+    assert text == "riff-tui: NO_EVENT_SOURCE: there is no call at /no/such\\e[2Jcall\n"
+    app = CalmExit()
+    app.crash = ValueError("\x1b[2J\u202e")
+    assert crash_line(app) == r"internal error: ValueError: \e[2J\u202e (RIFF_DEBUG=1 shows where)"
+
+
+def test_without_a_terminal_it_says_so() -> None:
+    call = str(ROOT / "sample_artifacts/consent-restart")
+    command = [sys.executable, "-m", "riff_tui.cli", call]
+    ended = subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == cli.USAGE
+    assert ended.stdout == ""
+    assert ended.stderr == "riff-tui: needs a terminal to draw on; for programs there is riff-engine\n"
 
 
 def test_two_moments_are_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -149,6 +150,43 @@ async def test_goto_takes_every_form_and_stays_open_on_nonsense() -> None:
         assert cursor(pilot) == before
 
 
+@pytest.mark.parametrize("line", ["menu#2", "bus:97"])
+async def test_a_line_typed_in_one_piece_arrives_whole(line: str) -> None:
+    async with opened(CALL) as pilot:
+        call = debugger(pilot).view.call
+        app = pilot.app
+        for character in f":{line}":
+            app.post_message(Key({":": "colon", "#": "number_sign"}.get(character, character), character))
+        app.post_message(Key("enter", "\r"))
+        for _ in range(20):
+            await pilot.pause()
+            if cursor(pilot) == moves.goto(call, line):
+                break
+        assert cursor(pilot) == moves.goto(call, line)
+        assert app.screen is debugger(pilot)
+
+
+async def test_two_panes_one_after_the_other_are_two_panes() -> None:
+    async with opened(CALL, size=(80, 24)) as pilot:
+        await pilot.press("3", "2")
+        assert debugger(pilot).focused_pane == "variables"
+        assert "32 × the next motion" in screen_text(pilot)
+        await pilot.press("escape")
+        before = cursor(pilot)
+        await pilot.press("3", "i")
+        assert cursor(pilot) == moves.step(debugger(pilot).view.call, before, 3).cursor
+        assert debugger(pilot).focused_pane == "variables"
+
+
+async def test_a_pane_that_was_hidden_stands_at_the_cursor_when_it_is_shown() -> None:
+    async with opened(CALL, size=(80, 24), where="at", place="bus:1") as pilot:
+        await pilot.press("G", "4")
+        pane = debugger(pilot).pane("conversation")
+        assert pane.content.current is not None
+        assert pane.selected == pane.content.select == pane.content.item(pane.content.current)[0]
+        assert pane.scroll_offset.y > 0
+
+
 async def test_t_moves_time_to_the_selected_row() -> None:
     async with opened(CALL) as pilot:
         before = cursor(pilot)
@@ -211,7 +249,7 @@ async def test_v_shows_changed_variables_only_and_says_so() -> None:
         screen = debugger(pilot)
         await pilot.press("2", "escape", "v")
         assert screen.view.changed_only
-        assert "of 4, v all" in screen_text(pilot)
+        assert "partial (0 of 4)" in screen_text(pilot)
         await pilot.press("v")
         assert not screen.view.changed_only
 

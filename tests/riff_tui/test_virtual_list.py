@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from riff_tui.content import Content, Target
 from riff_tui.spans import Spans
+from riff_tui.widgets.painted import RoleScreen
 from riff_tui.widgets.virtual_list import VirtualList
 
 ROWS = 1_000_000
@@ -29,7 +30,7 @@ class ListApp(App[None]):
     def compose(self) -> Iterator[VirtualList]:
         yield VirtualList(self.source, id="list", tabs=(("1", "Rows", True),))
 
-    def source(self, width: int) -> Content:
+    def source(self, width: int, rows: int) -> Content:
         return Content(
             note=(("complete", "dim"),),
             count=self.rows,
@@ -39,6 +40,13 @@ class ListApp(App[None]):
             marks={self.rows - 1: "bad"},
             target=lambda row: Target("event", index=row),
         )
+
+    def get_default_screen(self) -> RoleScreen:
+        return RoleScreen()
+
+    def follow(self) -> None:
+        self.list.follows = True
+        self.list.pull()
 
     def draw(self, row: int, width: int) -> Spans:
         self.drawn.append(row)
@@ -75,10 +83,10 @@ async def test_a_step_inside_the_view_draws_two_rows_anew() -> None:
     app = ListApp(100)
     async with app.run_test(size=(40, 12)) as pilot:
         await pilot.pause()
-        app.list.pull(follow=True)
+        app.follow()
         app.drawn.clear()
         app.current = 6
-        app.list.pull(follow=True)
+        app.follow()
         assert sorted(app.drawn) == [5, 6]
         assert app.list.selected == 6
 

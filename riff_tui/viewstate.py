@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -22,7 +23,8 @@ class Answers(msgspec.Struct, frozen=True):
     Attributes:
         place: The cursor of these answers: the event cursor, or a visit that is looked at.
         crumbs: The whole trail of visits.
-        spoken: The last caller line that was acted on and the last agent line, at or before the place.
+        turn: The last item of the conversation lane at or before the cursor; None before the lane is there.
+        spoken: The last caller line that was acted on and the last agent line, at or before the cursor.
     """
 
     place: Cursor
@@ -30,9 +32,9 @@ class Answers(msgspec.Struct, frozen=True):
     variables: list[VariableRow]
     context: list[ContextRow]
     edges: EdgeTable
-    crumbs: list[Crumb]
+    crumbs: Sequence[Crumb]
     status: Status
-    turn: int
+    turn: int | None
     spoken: tuple[Turn | None, Turn | None]
     findings: list[str]
 
@@ -43,6 +45,9 @@ class ViewState(msgspec.Struct, frozen=True):
     Attributes:
         loaded: Stage of hydration and how far it is, while loading.
         trouble: Error code and message when the call could not be opened.
+        talk: Whether the conversation lane is there yet: it is built after the call is shown.
+        talk_trouble: Why there is no conversation lane.
+        gone: The call can no longer be found where it was opened.
         cursor: The event cursor: time.
         look: A visit that is looked at while time stays.
         divergent: The visit of the first divergence; its events are open.
@@ -50,6 +55,7 @@ class ViewState(msgspec.Struct, frozen=True):
         slot: The slot that `w` follows.
         notice: A line about what just happened, with its role.
         pending: Digits of a count that wait for their motion.
+        size: Columns and rows of the terminal.
         deck: The pane that shares a small screen with the events.
         findings: All findings, the gravest first.
         marked: Where findings stand, with the role of their mark.
@@ -60,6 +66,9 @@ class ViewState(msgspec.Struct, frozen=True):
     loaded: tuple[str, float | None] = ("", None)
     trouble: tuple[str, str] | None = None
     revealed: bool = False
+    talk: Phase = "loading"
+    talk_trouble: str = ""
+    gone: bool = False
     cursor: Cursor = Cursor(0, 0)
     look: int | None = None
     divergent: int | None = None
@@ -70,6 +79,7 @@ class ViewState(msgspec.Struct, frozen=True):
     changed_only: bool = False
     notice: tuple[str, str] | None = None
     pending: str = ""
+    size: tuple[int, int] = (0, 0)
     narrow: bool = False
     deck: str = "call"
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -91,6 +101,12 @@ class ViewState(msgspec.Struct, frozen=True):
         if self.asked is None:
             raise LookupError("nothing was asked yet")
         return self.asked
+
+    @property
+    def open_visits(self) -> frozenset[int]:
+        """Visits whose events are listed: the shown one, the first divergent one, those opened by hand."""
+        always = {self.shown_visit} if self.divergent is None else {self.shown_visit, self.divergent}
+        return (self.opened | always) - self.closed
 
     @property
     def shown_visit(self) -> int:

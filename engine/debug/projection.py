@@ -6,7 +6,8 @@ ids are empty text; only functions that name one row raise there.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import msgspec
 import numpy as np
@@ -27,6 +28,7 @@ from engine.model.errors import EngineError
 from engine.model.views import Crumb, Cursor, EdgeTable, EventRow, Status
 
 __all__ = [
+    "Trail",
     "access_here",
     "beats",
     "breadcrumb",
@@ -89,19 +91,34 @@ def beats(call: Call, visit: int) -> dict[str, Beat]:
     return beats_of(call, visit) if 0 <= visit < len(call.visits) else {}
 
 
-def breadcrumb(call: Call, cursor: Cursor) -> list[Crumb]:
+class Trail(Sequence[Crumb]):
+    """Every visit of a call as a crumb, made when it is looked at."""
+
+    def __init__(self, call: Call, current: int) -> None:
+        self._call = call
+        self._current = current
+
+    def __len__(self) -> int:
+        return len(self._call.visits)
+
+    @overload
+    def __getitem__(self, place: int) -> Crumb: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Crumb]: ...
+
+    def __getitem__(self, place: int | slice) -> Crumb | list[Crumb]:
+        numbers = range(len(self))[place]
+        return [self._crumb(one) for one in numbers] if isinstance(numbers, range) else self._crumb(numbers)
+
+    def _crumb(self, visit: int) -> Crumb:
+        found = len(self._call.findings_of(visit))
+        return Crumb(visit, self._call.visits[visit].visit_id, visit == self._current, found)
+
+
+def breadcrumb(call: Call, cursor: Cursor) -> Trail:
     """The whole trail of visits, the cursor's marked."""
-    trail = list(index(call).memo("trail", lambda: _trail(call)))
-    if 0 <= cursor.visit < len(trail):
-        trail[cursor.visit] = msgspec.structs.replace(trail[cursor.visit], current=True)
-    return trail
-
-
-def _trail(call: Call) -> list[Crumb]:
-    return [
-        Crumb(visit, seen.visit_id, False, len(call.findings_of(visit)))
-        for visit, seen in enumerate(call.visits)
-    ]
+    return Trail(call, cursor.visit)
 
 
 # Events.

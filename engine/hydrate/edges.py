@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ class Verdicts:
         """Visit → the row that decides it: the last one marked final, else the last."""
         self.questionable: list[tuple[int, int]] = []
         """Visit and row of each owned verdict that leaves candidates out, or has not one clear winner."""
-        self._readings: dict[int, Reading] = {}
+        self._final_readings: dict[int, Reading] = {}
 
     def winner(self, visit: int, rows: list[int]) -> str | None:
         """The edge that the deciding one of a visit's verdict rows names, or None."""
@@ -97,10 +98,11 @@ class Verdicts:
             return
         final, truncated = self._columns["final"], self._columns["truncated"]
         marked: set[int] = set()
+        readings: list[Reading | None] = [None] * len(self.rows)
         for index, visit in enumerate(owned.visit[np.array(self.rows)].tolist()):
             if visit < 0:
                 continue
-            reading = self._readings[index] = self.read(visit, index)
+            reading = readings[index] = self.read(visit, index)
             if truncated[index] or not reading.plain:
                 self.questionable.append((visit, index))
             known = self.by_visit.get(visit)
@@ -113,6 +115,10 @@ class Verdicts:
                 self.finals[visit] = index
             elif visit not in marked:
                 self.finals[visit] = index
+        for visit, index in self.finals.items():
+            final_reading = readings[index]
+            if final_reading is not None and self.usable(index):
+                self._final_readings[visit] = final_reading
 
     def event(self, index: int) -> int:
         """The event of a verdict row."""
@@ -128,8 +134,7 @@ class Verdicts:
 
     def final_reading(self, visit: int) -> Reading | None:
         """The reading of the row that decides a visit; None without one that can be read."""
-        index = self.finals.get(visit)
-        return None if index is None or not self.usable(index) else self._readings[index]
+        return self._final_readings.get(visit)
 
     def _deciding(self, rows: list[int]) -> int | None:
         if not rows:
@@ -145,8 +150,19 @@ class Verdicts:
 
     def usable(self, index: int) -> bool:
         """Whether the row has what a verdict needs."""
-        bad = self._ledger.malformed.get(self.rows[index])
-        return bad is None or not ("winner" in bad or "candidates" in bad)
+        return index not in self._unusable
+
+    @cached_property
+    def _unusable(self) -> set[int]:
+        malformed = self._ledger.malformed
+        if not malformed:
+            return set()
+        places = {event: index for index, event in enumerate(self.rows)}
+        return {
+            places[event]
+            for event, bad in malformed.items()
+            if event in places and ("winner" in bad or "candidates" in bad)
+        }
 
     def read(self, visit: int, index: int) -> Reading:
         """The joined reading of one row."""

@@ -13,6 +13,7 @@ from engine.hydrate.unseen import EDGE_WRITES
 from engine.hydrate.visits import Visits
 from engine.model.flow import Flow
 from engine.sources.merge import Ledger
+from engine.sources.part import Captured
 
 Winner = Callable[[int, list[int]], str | None]
 """Visit index and the verdict rows (indexes of the captured column) of it → the edge that won, or None."""
@@ -48,8 +49,9 @@ class EdgeWrites:
         self._winner = winner
         self._flow = flow
         self._counted: set[tuple[int, str | None]] = set()
-        self._verdict_rows: dict[int, list[int]] = {}
-        self._first_verdict: dict[int, int] = {}
+        self._verdicts: Captured = ledger.captured["transition_verdict"]
+        self._judged = np.zeros(0, np.int64)
+        self._order = np.zeros(0, np.int64)
 
     def place(self) -> Iterator[tuple[int, int | None]]:
         """Every edge write that rule 8 decides, and its visit; None where no boundary owns it."""
@@ -75,23 +77,28 @@ class EdgeWrites:
                 self._counted.add((visit, write.slot))
 
     def _read_verdicts(self) -> None:
-        verdicts = self._ledger.captured["transition_verdict"]
-        for index, (event, visit) in enumerate(
-            zip(verdicts.rows, self._owner[verdicts.events].tolist(), strict=True)
-        ):
-            known = self._verdict_rows.get(visit)
-            if known is not None:
-                known.append(index)
-            elif visit >= 0:
-                self._verdict_rows[visit] = [index]
-                self._first_verdict[visit] = event
+        """Sort the verdict rows by the visits that own them so far."""
+        owners = self._owner[self._verdicts.events]
+        self._order = np.argsort(owners, kind="stable")
+        self._judged = owners[self._order].astype(np.int64)
+
+    def _verdict_rows(self, visit: int) -> list[int]:
+        """The verdict rows of a visit, in order."""
+        low, high = np.searchsorted(self._judged, (visit, visit + 1)).tolist()
+        rows: list[int] = self._order[low:high].tolist()
+        return rows
+
+    def _first_verdict(self, visit: int) -> int:
+        """The event of a visit's first verdict; past the last event for none."""
+        rows = self._verdict_rows(visit)
+        return int(self._verdicts.events[rows[0]]) if rows else len(self._ledger)
 
     def _source_of(self, write: _Write) -> int | None:
         """The closed visit whose outgoing boundary a write may still belong to."""
         if write.now < 0:
             closed = int(np.searchsorted(self._firsts, write.event)) - 1
             return closed if closed >= 0 else None
-        if write.now == 0 or write.event > self._first_verdict.get(write.now, len(self._ledger)):
+        if write.now == 0 or write.event > self._first_verdict(write.now):
             return None
         return write.now - 1
 
@@ -121,7 +128,7 @@ class EdgeWrites:
     def _winning_edge(self, visit: int) -> str | None:
         if visit < 0:
             return None
-        return self._winner(visit, self._verdict_rows.get(visit, [])) or self._visits[visit].edge_id
+        return self._winner(visit, self._verdict_rows(visit)) or self._visits[visit].edge_id
 
     def _is_edge_of(self, edge_id: str, state_id: str) -> bool:
         edge = self._flow.by_edge.get(edge_id) if self._flow else None

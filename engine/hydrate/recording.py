@@ -13,12 +13,11 @@ from engine.model.errors import EngineError
 from engine.model.events import AUDIO_KINDS
 from engine.model.flow import Flow
 from engine.model.limits import Limits
-from engine.sources import ledger as ledgers
 from engine.sources.contents import RING, TURNS, pick
 from engine.sources.files import CallFiles
 from engine.sources.flow import read_flow
 from engine.sources.folder import open_files
-from engine.sources.halves import read_whole
+from engine.sources.halves import Reading, read_whole
 from engine.sources.hashing import start_hashing
 from engine.sources.manifest import Manifest, read_manifest
 from engine.sources.mapping import release_pages
@@ -62,11 +61,11 @@ def read_recording(path: Path, limits: Limits, report: Report) -> Recording:
     """
     report("reading files", 0.0)
     files = open_files(path, limits)
-    finish_hashing = start_hashing(files)
     manifest = read_manifest(files, limits)
     flow = read_flow(files, limits)
     turns = read_turns(files, limits)
-    ledger, faults, finish_checks = _read_ledgers(files, limits, report)
+    ledger, faults, readings = _read_ledgers(files, limits, report)
+    finish_hashing = start_hashing(files, {name for name, reading in readings.items() if reading.helped})
     report("reading side files", 0.55)
     sidecars = read_sidecars(files, ledger is not None and _has_audio(ledger), limits)
     faults += [*sidecars.faults, (pick(files, TURNS).name, turns.faults)]
@@ -74,8 +73,10 @@ def read_recording(path: Path, limits: Limits, report: Report) -> Recording:
         faults.append(("manifest.json", list(manifest.faults)))
 
     def finish() -> None:
-        finish_checks()
+        for name, reading in readings.items():
+            files.artifacts[name].sha256 = reading.finish() or files.artifacts[name].sha256
         finish_hashing()
+        start_hashing(files)()  # what a helper that failed has left
 
     return Recording(files, manifest, flow, ledger, turns, sidecars, faults, finish)
 
@@ -86,25 +87,24 @@ def _has_audio(ledger: Ledger) -> bool:
 
 def _read_ledgers(
     files: CallFiles, limits: Limits, report: Report
-) -> tuple[Ledger | None, Faults, Callable[[], None]]:
+) -> tuple[Ledger | None, Faults, dict[str, Reading]]:
     names = [name for name in files.ledgers if files.artifacts[name].status == "read"]
     if not names:
-        return None, [], lambda: None
+        return None, [], {}
     interned = Names.new()
     parts: list[LedgerPart] = []
-    checks: list[Callable[[], None]] = []
+    readings: dict[str, Reading] = {}
     durable_lines = 0
     for number, name in enumerate(names):
         report(f"reading {name}", 0.5 * number / len(names))
         data = files.artifacts[name].data
         assert data is not None
-        ends = ledgers.line_ends(data)
-        durable_lines += 0 if name.startswith(RING) else len(ends)
-        _refuse_above(max(durable_lines, len(ends)), limits)
-        read, finish = read_whole(
-            name, data, ends, interned, limits, lambda share: report("reading events", share / 2)
+        reading = readings[name] = read_whole(
+            name, data, interned, limits, lambda share: report("reading events", share / 2)
         )
-        checks.append(finish)
+        read = reading.parts
+        durable_lines += 0 if name.startswith(RING) else sum(part.lines for part in read)
+        _refuse_above(durable_lines, limits)
         release_pages(data)
         files.artifacts[name].rows = sum(part.rows_read for part in read)
         files.artifacts[name].malformed = sum(len(part.faults) + len(part.malformed) for part in read)
@@ -112,12 +112,7 @@ def _read_ledgers(
     faults = [(part.artifact, part.faults) for part in parts]
     ledger = Ledger(parts, interned)
     _refuse_above(len(ledger), limits)
-
-    def finish_checks() -> None:
-        for check in checks:
-            check()
-
-    return ledger, faults, finish_checks
+    return ledger, faults, readings
 
 
 def _refuse_above(events: int, limits: Limits) -> None:

@@ -5,11 +5,10 @@ Each check looks at one row only, so any process that has the bytes can make it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from engine.canonical import encode_trusted
+from engine.canonical import encode_trusted, sha256
 from engine.model.events import ENVELOPE_KEYS
 from engine.sources import rowschema, tolerant
 from engine.sources.part import LedgerPart
@@ -19,47 +18,52 @@ _NOT_CONTEXT = ENVELOPE_KEYS | {
 }  # fmt: skip
 
 
-def stating_rows(part: LedgerPart) -> list[int]:
-    """The snapshots of a part that state a fingerprint of values that they list."""
+def wrong_snapshots(part: LedgerPart) -> dict[int, str]:
+    """Slot snapshot → the fingerprint of the slots it lists, where it states another one."""
     columns = part.captured["state_slot_snapshot"]
-    rows = part.rows_of("state_slot_snapshot").tolist()
-    found = [
-        row
-        for row, slots, stated, partial in zip(
-            rows, columns["slots"], columns["fingerprint"], columns["partial"], strict=True
-        )
-        if slots is not None and stated is not None and partial is not True
-    ]
-    contexts = part.captured["state_context_snapshot"]["context_fingerprint"]
+    known: dict[bytes, str] = {}
+    wrong: dict[int, str] = {}
+    for row, slots, stated, partial in zip(
+        part.rows_of("state_slot_snapshot").tolist(),
+        columns["slots"], columns["fingerprint"], columns["partial"], strict=True,
+    ):  # fmt: skip
+        if slots is None or stated is None or partial is True:
+            continue
+        actual = known.get(slots)
+        if actual is None:
+            actual = known[slots] = sha256(slots)
+        if actual != stated:
+            wrong[row] = actual
+    return wrong
+
+
+def stating_contexts(part: LedgerPart) -> list[int]:
+    """The context snapshots of a part that state a fingerprint."""
+    stated = part.captured["state_context_snapshot"]["context_fingerprint"]
     rows = part.rows_of("state_context_snapshot").tolist()
-    return found + [row for row, stated in zip(rows, contexts, strict=True) if stated is not None]
+    return [row for row, fingerprint in zip(rows, stated, strict=True) if fingerprint is not None]
 
 
-def wrong_fingerprints(part: LedgerPart, rows: Iterable[int]) -> dict[int, str]:
-    """Row → the fingerprint of its own values, for those of some `stating_rows` that state another one."""
+def wrong_contexts(part: LedgerPart, rows: Iterable[int]) -> dict[int, str]:
+    """Row → the fingerprint of its fields, for those of some `stating_contexts` that state another one."""
     found = {row: _contradicted(flat_row(part, row)) for row in rows}
     return {row: actual for row, actual in found.items() if actual is not None}
 
 
-def wrong_fingerprints_at(data: memoryview, starts: list[int], ends: list[int]) -> dict[int, str]:
+def wrong_contexts_at(data: memoryview, starts: list[int], ends: list[int]) -> dict[int, str]:
     """The same for rows at some bytes, by their ordinals."""
     wrong: dict[int, str] = {}
     for ordinal, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        actual = _contradicted(_flat(data[start:end]))
+        actual = _contradicted(_flat(bytes(data[start:end])))
         if actual is not None:
             wrong[ordinal] = actual
     return wrong
 
 
 def _contradicted(row: dict[str, Any]) -> str | None:
-    """The fingerprint of a row's values, where it is not the one that the row states."""
-    stated = row.get("context_fingerprint")
-    if row.get("type") == "state_context_snapshot":
-        values = {key: value for key, value in row.items() if key not in _NOT_CONTEXT}
-    else:
-        stated, values = row.get("fingerprint"), row["slots"]
-    actual = "sha256:" + hashlib.sha256(encode_trusted(values)).hexdigest()
-    return None if actual == stated else actual
+    """The fingerprint of a context's fields, where it is not the one that the row states."""
+    actual = sha256(encode_trusted({key: row[key] for key in row if key not in _NOT_CONTEXT}))
+    return None if actual == row.get("context_fingerprint") else actual
 
 
 def flat_row(part: LedgerPart, row: int) -> dict[str, Any]:

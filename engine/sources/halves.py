@@ -22,8 +22,8 @@ import numpy as np
 
 from engine.model.errors import EngineError
 from engine.model.limits import Limits
-from engine.sources.fingerprints import stating_rows, wrong_fingerprints
-from engine.sources.ledger import check_depth, read_part, start_depth_check
+from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_snapshots
+from engine.sources.ledger import check_depth, line_ends, read_part, start_depth_check
 from engine.sources.mapping import mapping_of
 from engine.sources.otherhalf import Checked, Order
 from engine.sources.part import CODED, Intern, Ints, LedgerPart, Names
@@ -42,73 +42,99 @@ class Reading(NamedTuple):
     Attributes:
         parts: Its rows, as one part or as two that follow each other.
         finish: Waits for the checks: fills in `LedgerPart.wrong_fingerprints`, and raises ``LIMIT_EXCEEDED``
-            where a line nests too deep.
+            where a line nests too deep. Gives the file's hex SHA-256 where the helper took it.
+        helped: A helper is at work on the checks and the digest.
     """
 
     parts: list[LedgerPart]
-    finish: Callable[[], None]
+    finish: Callable[[], str | None]
+    helped: bool
 
 
 def read_whole(
     artifact: str,
     data: bytes | memoryview,
-    ends: Ints,
     names: Names,
     limits: Limits,
     progress: Progress | None = None,
 ) -> Reading:
     """Read one ledger file. Arguments and errors are those of `read_part`."""
     mapped = mapping_of(data)
-    if mapped is None or len(data) <= SPLIT_BYTES or len(ends) < 2 or (os.cpu_count() or 1) < 2:
-        return _read_alone(artifact, data, ends, names, limits, progress)
-    middle = int(len(ends) * _SHARE)
-    begin = int(ends[middle - 1])
-    helper = _Helper.start(Order(artifact, mapped.descriptor, len(data), begin, middle, limits))
-    if helper is None:
-        return _read_alone(artifact, data, ends, names, limits, progress)
-    first = read_part(artifact, data, ends[:middle], names, limits, progress)
-    second = helper.part(data, names)
-    if second is None:
-        second = read_part(
-            artifact, data, ends[middle:], names, limits, progress, begin=begin, line_offset=middle
+    if mapped is not None and len(data) > SPLIT_BYTES and (os.cpu_count() or 1) > 1:
+        begin = mapped.find(b"\n", int(len(data) * _SHARE)) + 1
+        helper = (
+            _Helper.start(Order(artifact, mapped.descriptor, len(data), begin, limits)) if begin else None
         )
-        helper = None
-    parts = [first, second]
-    stating = [stating_rows(part) for part in parts]
-    regular = np.array([row for row in stating[0] if row not in first.mended], np.int64)
-    if helper is not None:
-        helper.ask(first.start[regular], first.start[regular] + first.length[regular])
-
-    def finish() -> None:
-        found = helper.checked() if helper is not None else None
-        if found is None:
-            check_depth(artifact, data, ends, limits)
-            for part, rows in zip(parts, stating, strict=True):
-                part.wrong_fingerprints = wrong_fingerprints(part, rows)
-            return
-        if found.too_deep is not None:
-            raise found.too_deep
-        first.wrong_fingerprints = wrong_fingerprints(first, first.mended.keys() & set(stating[0]))
-        for ordinal, actual in found.asked.items():
-            first.wrong_fingerprints[int(regular[ordinal])] = actual
-        second.wrong_fingerprints = found.own
-
-    return Reading(parts, finish)
+        if helper is not None:
+            return _read_together(artifact, data, begin, helper, names, limits, progress)
+    return _read_alone(artifact, data, names, limits, progress)
 
 
-def _read_alone(
+def _read_together(
     artifact: str,
     data: bytes | memoryview,
-    ends: Ints,
+    begin: int,
+    helper: _Helper,
     names: Names,
     limits: Limits,
     progress: Progress | None,
 ) -> Reading:
+    """This process reads the lines before a byte; the helper, which was started, those from there on."""
+    first = read_part(artifact, data, line_ends(data[:begin]), names, limits, progress)
+    told = helper.part(data, names)
+    if told is None:
+        return _read_on(first, begin, names, limits, progress)
+    second = told
+    first.wrong_fingerprints = wrong_snapshots(first)
+    stating = [stating_contexts(part) for part in (first, second)]
+    regular = np.array([row for row in stating[0] if row not in first.mended], np.int64)
+    helper.ask(first.start[regular], first.start[regular] + first.length[regular])
+
+    def finish() -> str | None:
+        found = helper.checked()
+        if found is None:
+            check_depth(artifact, data, line_ends(data), limits)
+            for part, rows in zip((first, second), stating, strict=True):
+                part.wrong_fingerprints |= wrong_contexts(part, rows)
+            return None
+        if found.too_deep is not None:
+            raise found.too_deep
+        first.wrong_fingerprints |= wrong_contexts(first, first.mended.keys() & set(stating[0]))
+        for ordinal, actual in found.asked.items():
+            first.wrong_fingerprints[int(regular[ordinal])] = actual
+        second.wrong_fingerprints |= found.own
+        return found.sha256
+
+    return Reading([first, second], finish, True)
+
+
+def _read_on(
+    first: LedgerPart, begin: int, names: Names, limits: Limits, progress: Progress | None
+) -> Reading:
+    """The rest of a file whose first lines were read, when the helper has failed."""
+    ends = line_ends(first.data[begin:]) + begin
+    second = read_part(
+        first.artifact, first.data, ends, names, limits, progress, begin=begin, line_offset=first.lines
+    )
+    check_depth(first.artifact, first.data, line_ends(first.data), limits)
+    for part in (first, second):
+        _check_fingerprints(part)
+    return Reading([first, second], lambda: None, False)
+
+
+def _read_alone(
+    artifact: str, data: bytes | memoryview, names: Names, limits: Limits, progress: Progress | None
+) -> Reading:
+    ends = line_ends(data)
     finish_depth = start_depth_check(artifact, data, ends, limits)
     part = read_part(artifact, data, ends, names, limits, progress)
     finish_depth()
-    part.wrong_fingerprints = wrong_fingerprints(part, stating_rows(part))
-    return Reading([part], lambda: None)
+    _check_fingerprints(part)
+    return Reading([part], lambda: None, False)
+
+
+def _check_fingerprints(part: LedgerPart) -> None:
+    part.wrong_fingerprints = wrong_snapshots(part) | wrong_contexts(part, stating_contexts(part))
 
 
 class _Helper:

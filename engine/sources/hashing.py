@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from engine.sources.files import Artifact, CallFiles
+from engine.sources.mapping import mapping_of
 
 _CHUNK = 1 << 20
+_PIECE = 1 << 24
+"""Of a file that is hashed while another thread works, which may keep this one waiting at each piece."""
 
 
 def open_unlinked(path: str) -> int:
@@ -34,15 +37,21 @@ def hash_file(path: str) -> str:
     return digest.hexdigest()
 
 
-def start_hashing(files: CallFiles) -> Callable[[], None]:
+def start_hashing(files: CallFiles, leave_out: Collection[str] = ()) -> Callable[[], None]:
     """Begin to hash what `open_files` left out: large files and audio.
+
+    Args:
+        files: The call.
+        leave_out: Files that something else hashes.
 
     Returns:
         A function that waits and fills in `Artifact.sha256`. An audio file that can't be read becomes
         ``unreadable`` then. Until it is called, nothing in `files` changes.
     """
     waiting = [
-        artifact for artifact in files.artifacts.values() if artifact.status == "read" and not artifact.sha256
+        artifact
+        for artifact in files.artifacts.values()
+        if artifact.status == "read" and not artifact.sha256 and artifact.name not in leave_out
     ]
     if not waiting:
         return lambda: None
@@ -71,7 +80,18 @@ def start_hashing(files: CallFiles) -> Callable[[], None]:
     return finish
 
 
+def hash_open_file(descriptor: int, size: int) -> str:
+    """Hex SHA-256 of a mapped file, read beside its mapping: no page of that comes into memory for it."""
+    digest = hashlib.sha256()
+    for at in range(0, size, _PIECE):
+        digest.update(os.pread(descriptor, min(_PIECE, size - at), at))
+    return digest.hexdigest()
+
+
 def _digest(artifact: Artifact, files: CallFiles) -> str:
     if artifact.data is not None:
+        mapped = mapping_of(artifact.data)
+        if mapped is not None:
+            return hash_open_file(mapped.descriptor, len(mapped))
         return hashlib.sha256(artifact.data).hexdigest()
     return hash_file(files.audio[artifact.name])

@@ -32,7 +32,7 @@ __all__ = [
     "read_part",
     "start_depth_check",
 ]
-_BLOCK = 1024
+_BLOCK = 2048
 _SCAN = 1 << 22
 
 
@@ -134,9 +134,15 @@ def read_part(
         line_offset: How many lines stand before it.
 
     Raises:
-        EngineError: ``LIMIT_EXCEEDED`` for a line over ``line_bytes`` or a row nested too deep.
+        EngineError: ``LIMIT_EXCEEDED`` for too many lines, one over ``line_bytes`` or a row nested too deep.
     """
+    if len(ends) > limits.events:
+        raise EngineError(
+            "LIMIT_EXCEEDED", f"{artifact}: more than {limits.events} events",
+            limit="events", maximum=limits.events, artifact=artifact,
+        )  # fmt: skip
     part = LedgerPart(artifact, data)
+    part.lines = len(ends)
     starts = np.concatenate((np.array([begin]), ends[:-1])) if len(ends) else np.zeros(0, np.int64)
     if len(starts) and not begin and bytes(data[:3]) == b"\xef\xbb\xbf":
         starts[0] = 3

@@ -12,9 +12,12 @@ import pickle
 import sys
 from typing import NamedTuple
 
+import numpy as np
+
 from engine.model.errors import EngineError
 from engine.model.limits import Limits
-from engine.sources.fingerprints import stating_rows, wrong_fingerprints, wrong_fingerprints_at
+from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_contexts_at, wrong_snapshots
+from engine.sources.hashing import hash_open_file
 from engine.sources.ledger import check_depth, line_ends, read_part
 from engine.sources.mapping import map_file, release_pages
 from engine.sources.part import CODED, LedgerPart, Names
@@ -24,13 +27,12 @@ TABLES = ("types", "visits", "states", *CODED.values())
 
 
 class Order(NamedTuple):
-    """What to read: the lines of an open file from a byte on, and how many stand before them."""
+    """What to read: the lines of an open file from a byte on."""
 
     artifact: str
     descriptor: int
     size: int
     begin: int
-    line: int
     limits: Limits
 
 
@@ -38,14 +40,16 @@ class Checked(NamedTuple):
     """What the checks gave.
 
     Attributes:
-        own: Row of the helper's part → the fingerprint of its values, where it states another one.
+        own: Context of the helper's part → the fingerprint of its fields, where it states another one.
         asked: The same for the rows it was asked about, by ordinal.
         too_deep: The error of a line that nests too deep.
+        sha256: Of the whole file, hex.
     """
 
     own: dict[int, str]
     asked: dict[int, str]
     too_deep: EngineError | None
+    sha256: str
 
 
 def main() -> None:
@@ -56,15 +60,17 @@ def main() -> None:
     with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as out:
         try:
             ends = line_ends(data[order.begin :]) + order.begin
+            before = int(np.count_nonzero(np.frombuffer(data[: order.begin], np.uint8) == 0x0A))
             part = read_part(
-                order.artifact, data, ends, names, order.limits, begin=order.begin, line_offset=order.line
+                order.artifact, data, ends, names, order.limits, begin=order.begin, line_offset=before
             )
         except EngineError as error:
             pickle.dump(error, out, protocol=5)
             return
+        part.wrong_fingerprints = wrong_snapshots(part)
         part.data = b""
         told = {table: getattr(names, table).names for table in TABLES}
-        pickle.dump((part, told), out, protocol=5)
+        out.write(pickle.dumps((part, told), protocol=5))  # ready when the other process asks
         out.flush()
         part.data = data
         starts, stops = pickle.load(sys.stdin.buffer)
@@ -79,5 +85,6 @@ def _check(order: Order, part: LedgerPart, data: memoryview, starts: list[int], 
     except EngineError as error:
         too_deep = error
     release_pages(data)
-    own = wrong_fingerprints(part, stating_rows(part))
-    return Checked(own, wrong_fingerprints_at(data, starts, stops), too_deep)
+    own = wrong_contexts(part, stating_contexts(part))
+    asked = wrong_contexts_at(data, starts, stops)
+    return Checked(own, asked, too_deep, hash_open_file(order.descriptor, order.size))

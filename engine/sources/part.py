@@ -155,6 +155,8 @@ class LedgerPart:
         """Row → the fingerprint of its own values, where it states another one; known once the checks of
         its file are finished."""
         self.rows_read = 0
+        self.lines = 0
+        """Physical lines, blank ones too."""
 
     def __len__(self) -> int:
         return len(self.seq)

@@ -208,7 +208,7 @@ def test_a_call_without_visits_has_empty_answers(tmp_path: Path) -> None:
     call = nothing(tmp_path)
     for cursor in (Cursor(0, 0), Cursor(0, 0, 0)):
         assert projection.edges(call, cursor) == EdgeTable([], None, None)
-        assert projection.breadcrumb(call, cursor) == []
+        assert list(projection.breadcrumb(call, cursor)) == []
         assert projection.unattributed_near(call, cursor) in (0, 1)
         assert projection.conversation_index(call, cursor) == -1
     status = projection.status(call, Cursor(0, 0))

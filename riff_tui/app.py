@@ -43,11 +43,16 @@ class RiffApp(CalmExit):
     def on_mount(self) -> None:
         """Leave the terminal clean when the session ends under us."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             try:
                 loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
             except (NotImplementedError, RuntimeError, ValueError):
                 return  # not the main thread, or no such signals here
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C, which Textual binds: say what leaves."""
+        if isinstance(screen := self.screen_stack[0], DebuggerScreen):
+            screen.say("q leaves", "accent")
 
     async def action_quit(self) -> None:
         """Leave; a call that could not be opened is an error for the shell too."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.debug import cursor as moves
 from engine.debug import projection
-from engine.model.artifact import Finding, Turn
+from engine.model.artifact import Cell, Finding, Turn
 from engine.model.views import Cursor, Stop
 from riff_tui.spans import SEVERITY
 from riff_tui.viewstate import Answers, ViewState, with_fields
@@ -49,7 +49,7 @@ def ask(view: ViewState) -> ViewState:
     call, old = view.call, view.asked
     place = place_of(view)
     status = projection.status(call, view.cursor)
-    turn = projection.conversation_index(call, view.cursor)
+    turn = projection.conversation_index(call, view.cursor) if view.talk == "ready" else None
     same_visit = old is not None and old.status.visit_id == status.visit_id
     answers = Answers(
         place=place,
@@ -65,8 +65,13 @@ def ask(view: ViewState) -> ViewState:
     )
     slot = view.slot
     if slot is None and answers.variables:
-        slot = next((row.slot for row in answers.variables if row.changed), answers.variables[0].slot)
+        moved = (row.slot for row in answers.variables if row.changed or _held(row.entry) != _held(row.exit))
+        slot = next(moved, answers.variables[0].slot)
     return with_fields(view, asked=answers, slot=slot)
+
+
+def _held(cell: Cell) -> tuple[str, bool, object]:
+    return cell.availability, cell.unset, cell.value
 
 
 def place_of(view: ViewState) -> Cursor:
@@ -84,11 +89,16 @@ def divergence(call: Call) -> Finding | None:
     return next((finding for finding in call.findings if finding.finding_id == wanted), None)
 
 
-def spoken(call: Call, turn: int) -> tuple[Turn | None, Turn | None]:
+def hear(call: Call) -> None:
+    """Build the conversation lane, which takes a while in a long call; the engine keeps it."""
+    projection.conversation_count(call)
+
+
+def spoken(call: Call, turn: int | None) -> tuple[Turn | None, Turn | None]:
     """The last caller line and the last agent line, at or before a conversation item."""
     caller: Turn | None = None
     agent: Turn | None = None
-    if projection.conversation_count(call) == 0:
+    if turn is None:
         return None, None
     for index in range(turn, max(-1, turn - SPOKEN_BACK), -1):
         item = projection.conversation_item(call, index)

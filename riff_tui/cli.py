@@ -15,6 +15,8 @@ from engine.model.errors import EngineError
 
 FAILED = 3
 """Exit status when the call can't be opened."""
+USAGE = 2
+"""Exit status where there is no terminal to draw on."""
 OVER_SSH = {"TEXTUAL_FPS": "15", "TEXTUAL_ANIMATIONS": "none", "TEXTUAL_SMOOTH_SCROLL": "0"}
 """What Textual reads at import; fewer frames keep up with a slow line."""
 
@@ -86,6 +88,10 @@ def start(path: Path, session: str | None, reveal: bool, moments: dict[str, Any]
         raise click.UsageError("choose one of --at, --visit, --time and --finding")
     if not path.exists():
         fail("NO_EVENT_SOURCE", f"there is no call at {path}")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # where Textual reads keys, and where it draws
+        words = "riff-tui: needs a terminal to draw on; for programs there is riff-engine"
+        click.echo(words, err=not sys.stdout.isatty())
+        sys.exit(USAGE)
     prepare_environment()
     from riff_tui.app import RiffApp
     from riff_tui.compat import crash_line
@@ -110,8 +116,10 @@ def prepare_environment() -> None:
 
 
 def fail(code: str, message: str) -> None:
-    """Say what is wrong on stderr and leave."""
-    click.echo(f"riff-tui: {code}: {message}", err=True)
+    """Say what is wrong on stderr and leave; a message may hold data of the call."""
+    from riff_tui.text import clean
+
+    click.echo(clean(f"riff-tui: {code}: {message}"), err=True)
     sys.exit(FAILED)
 
 

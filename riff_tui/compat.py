@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from textual.app import App
+
+from riff_tui.text import clean
 
 
 class CalmExit(App[None]):
@@ -31,10 +32,5 @@ def crash_line(app: CalmExit) -> str | None:
     """One line about the exception that ended an app, if one did."""
     if app.crash is None:
         return None
-    words = f"{type(app.crash).__name__}: {app.crash}"
+    words = clean(f"{type(app.crash).__name__}: {app.crash}")
     return f"internal error: {words} (RIFF_DEBUG=1 shows where)"
-
-
-def keys_of(bindings: Any) -> set[str]:
-    """Keys of a widget's merged bindings; the map has no public iteration over keys."""
-    return set(bindings.key_to_bindings)

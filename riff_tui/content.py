@@ -30,6 +30,8 @@ class Target:
 
 
 NOTHING = Target()
+FOOT = 2
+"""Lines of a foot."""
 
 
 def _row_alone(row: int) -> tuple[int, int]:
@@ -47,6 +49,7 @@ class Content:
     Attributes:
         note: Right end of the title: what the list holds, and whether that is all.
         heading: The column headings at a width; they stay when the list scrolls.
+        foot: Lines below the rows that say all about the selected row, at a width; `FOOT` of them.
         draw: One row at a width; called for visible rows only.
         revision: Changes when a row's text may have changed; part of the key of every cached line.
         current: The row of the event cursor.
@@ -58,6 +61,7 @@ class Content:
 
     note: Spans = ()
     heading: Callable[[int], Spans] | None = None
+    foot: Callable[[int, int], list[Spans]] | None = None
     count: int = 0
     draw: Callable[[int, int], Spans] = lambda row, width: ()
     revision: Hashable = 0
@@ -66,6 +70,11 @@ class Content:
     marks: Mapping[int, str] = field(default_factory=dict)
     target: Callable[[int], Target] = _no_target
     item: Callable[[int], tuple[int, int]] = _row_alone
+
+
+def listed(state: str, *facts: str, role: str = "dim") -> Spans:
+    """The note of a list: complete, partial, loading or failed; then what it holds."""
+    return ((" · ".join((state, *filter(None, facts))), role),)
 
 
 def fixed(lines: list[Spans], note: Spans = (), targets: Mapping[int, Target] | None = None) -> Content:

@@ -11,7 +11,7 @@ from engine.debug.text import brief
 from engine.model.artifact import Cell, Edge
 from riff_tui.content import Target
 from riff_tui.panes.cells import cell_span
-from riff_tui.spans import Spans
+from riff_tui.spans import Span, Spans
 from riff_tui.text import clean, plural
 from riff_tui.viewstate import ViewState
 
@@ -19,6 +19,9 @@ LONGEST = 4_000
 """Characters of one string that are shown."""
 MOST_LINES = 5_000
 """Lines of one value that are shown."""
+
+CUT: Span = (f"… the first {MOST_LINES:,} lines", "warn")
+"""The last line of a value that is longer."""
 
 Detail = tuple[str, list[Spans]]
 """A title and the lines below it."""
@@ -81,7 +84,7 @@ def json_lines(value: Any) -> list[Spans]:
     lines: list[Spans] = []
     for line in _walk(value, "", ""):
         if len(lines) == MOST_LINES:
-            lines.append(((f"… partial: the first {MOST_LINES:,} lines", "warn"),))
+            lines.append((CUT,))
             break
         lines.append(line)
     return lines

@@ -29,6 +29,22 @@ class Opened(Message):
         self.view = view
 
 
+class Heard(Message):
+    """The conversation lane is there, or why it is not."""
+
+    def __init__(self, trouble: str = "") -> None:
+        super().__init__()
+        self.trouble = trouble
+
+
+class Seen(Message):
+    """Whether the call is gone from where it was opened."""
+
+    def __init__(self, gone: bool) -> None:
+        super().__init__()
+        self.gone = gone
+
+
 class Failed(Message):
     """The call could not be opened."""
 

@@ -53,6 +53,13 @@ def open_view(
     return asking.first_view(view, call, cursor)
 
 
+def hear(view: ViewState) -> None:
+    """Build the conversation lane of a view that is open; runs in a worker thread."""
+    from riff_tui import asking
+
+    asking.hear(view.call)
+
+
 def first_cursor(request: Request, call: Call) -> Cursor:
     """The cursor that a request names."""
     from engine.debug import cursor as place

@@ -34,7 +34,8 @@ class ActionCommands(Provider):
                 yield Hit(score, _plain(name), self._run(action), text=name, help=action.help)
 
     def _actions(self) -> list[Action]:
-        return [action for action in ACTIONS if action.name != "palette"]
+        """All but the palette itself and the digits of a count, which are no action of their own."""
+        return [action for action in ACTIONS if action.name not in ("palette", "count")]
 
     def _run(self, action: Action) -> Callable[[], Any]:
         return partial(self.screen.run_action, action.run)

@@ -8,6 +8,8 @@ from riff_tui.spans import Span, Spans, sides, width_of
 from riff_tui.text import clean, cut, seconds
 from riff_tui.viewstate import ViewState
 
+SMALLEST = (60, 16)
+"""Columns and rows of the smallest screen that still tells something."""
 LONGEST = 34
 """Cells of one name in the trail."""
 
@@ -19,38 +21,49 @@ def mode(view: ViewState) -> Spans:
 
 
 def breadcrumb(view: ViewState, width: int) -> list[Spans]:
-    """The trail of visits around the shown one, and how many it leaves out."""
-    right = mode(view)
+    """The trail of visits around the shown one, how many it leaves out, and how many visits are closed."""
+    if small := _too_small(view):
+        return [small]
     if view.phase != "ready":
-        return [sides(((" ", ""), (view.title, "strong")), right, width)]
+        return [sides(((" ", ""), (view.title, "strong")), (), width)]
     crumbs = view.answers.crumbs
-    at = view.shown_visit
-    room = width - width_of(right) - 26
-    left = right_end = at
-    used = _cells(crumbs[at])
-    while left > 0 or right_end < len(crumbs) - 1:
-        grown = False
-        if left > 0 and used + _cells(crumbs[left - 1]) <= room:
-            left, grown = left - 1, True
-            used += _cells(crumbs[left])
-        if right_end < len(crumbs) - 1 and used + _cells(crumbs[right_end + 1]) <= room:
-            right_end, grown = right_end + 1, True
-            used += _cells(crumbs[right_end])
-        if not grown:
+    if not crumbs:
+        return [sides(((" — no visit was recorded", "warn"),), mode(view), width)]
+    closed = len(crumbs) - len(view.open_visits)
+    right: Spans = (((f"{closed:,} unopened ", "dim"),) if closed > 0 else ()) + mode(view)
+    room = width - width_of(right) - 2
+    first = last = view.shown_visit
+    trail = _trail(view, first, last)
+    for _ in crumbs:
+        grown = trail
+        for wider in ((max(0, first - 1), last), (first, min(len(crumbs) - 1, last + 1))):
+            longer = _trail(view, *wider)
+            if wider != (first, last) and width_of(longer) <= room:
+                (first, last), grown = wider, longer
+        if grown is trail:
             break
+        trail = grown
+    return [sides(trail, right, width)]
+
+
+def _trail(view: ViewState, first: int, last: int) -> Spans:
+    """The visits from one to another, and how many are before and after them."""
+    crumbs = view.answers.crumbs
     spans: list[Span] = [(" ", "")]
-    if left:
-        spans.append((f"{left:,} before › ", "dim"))
-    for crumb in crumbs[left : right_end + 1]:
+    if first:
+        spans.append((f"{first:,} before › ", "dim"))
+    for crumb in crumbs[first : last + 1]:
         spans += [*_crumb(crumb, view), (" › " if crumb.index < len(crumbs) - 1 else "", "dim")]
-    more = len(crumbs) - 1 - right_end
-    if more:
-        spans.append((f"{more:,} more", "dim"))
-    return [sides(tuple(spans), right, width)]
+    more = len(crumbs) - 1 - last
+    return (*spans, (f"{more:,} more", "dim")) if more else tuple(spans)
 
 
-def _cells(crumb: Crumb) -> int:
-    return min(LONGEST, len(crumb.visit_id)) + 5 + (2 if crumb.current else 0)
+def _too_small(view: ViewState) -> Spans:
+    """What to say on a screen that can't show enough."""
+    width, height = view.size
+    if not width or (width >= SMALLEST[0] and height >= SMALLEST[1]):
+        return ()
+    return ((f" {width}×{height} is too small, 80×24 shows all", "warn strong"),)
 
 
 def _crumb(crumb: Crumb, view: ViewState) -> list[Span]:
@@ -74,14 +87,13 @@ def status(view: ViewState, width: int) -> list[Spans]:
         done = f" {share:.0%}" if share is not None else ""
         return [sides(((f" opening{done}  {stage}", ""),), _keys((("Esc", "cancel"), ("q", "quit"))), width)]
     if view.phase == "failed":
-        return [sides(((" failed ", "bad strong"),), _keys((("q", "quit"),)), width)]
+        return [sides(((" failed ", "bad strong"),), _keys((("?", "keys"), ("q", "quit"))), width)]
     left = _place(view)
     if view.pending:
-        return [sides(left, ((f"{view.pending}… then a motion ", "accent strong"),), width)]
+        return [sides(left[:2], ((f"{view.pending} × the next motion ", "accent strong"),), width)]
     if view.notice is not None:
         text, role = view.notice
-        if width_of(left) + len(text) + 3 > width:
-            left = left[:1]
+        left = left if width_of(left) + len(text) + 3 <= width else left[:1]
         return [sides(left, ((cut(clean(text), max(0, width - width_of(left) - 3)) + " ", role),), width)]
     right: Spans = ()
     for word in footer():
@@ -99,9 +111,11 @@ def _place(view: ViewState) -> Spans:
         clock = f"~{clock}"
     whole = now.completeness == "complete"
     spans: list[Span] = [(f" {now.event_id or '—'}", "strong"), (f"  {clock}  ", "")]
-    spans.append(("● complete" if whole else "◐ incomplete", "good" if whole else "warn"))
+    spans.append(("✓ complete" if whole else "◐ incomplete", "good" if whole else "warn"))
     if view.cursor.unattributed is not None:
         spans.append(("  unattributed", "warn"))
+    if view.gone:
+        spans.append(("  ! folder gone; open call works", "warn"))
     if view.look is not None:
         spans.append((f"  looking at {view.answers.visit_id}, H back", "accent"))
     return tuple(spans)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from engine.debug import projection
 from engine.model.artifact import Turn
-from riff_tui.content import Content, Target
-from riff_tui.spans import Spans, column
-from riff_tui.text import plural, seconds, wrap
+from riff_tui.content import Content, Target, listed
+from riff_tui.spans import Span, Spans, column, width_of
+from riff_tui.text import clean, cut, plural, seconds, wrap
 from riff_tui.viewstate import ViewState
 
 if TYPE_CHECKING:
@@ -26,10 +26,12 @@ LANES = {
 }
 OUTCOMES = {"failed": ("✗", "bad"), "interrupted": ("!", "warn")}
 """Glyph and role of an attempt that did not complete."""
-WRAPPED = 2_000
+WRAPPED = 1_000
 """Longest conversation whose lines are broken to fit; a longer one shows one line an item."""
 MOST = 3
 """Lines of one item's text."""
+VISIT: Span = ("──", "rule")
+"""What begins the line that names a visit."""
 LEAD = 19
 """Cells before the text: lane and clock."""
 
@@ -37,21 +39,23 @@ LEAD = 19
 def content(view: ViewState, width: int) -> Content:
     """The rows of the conversation pane at a width."""
     count = projection.conversation_count(view.call)
-    note: Spans = ((f"{plural(count, 'item')} · complete", "dim"),)
+    note = listed("complete", plural(count, "item"))
+    turn = view.answers.turn
+    here = turn if turn is not None and 0 <= turn < count else None
     if count > WRAPPED:
         call = view.call
         return Content(
             note=note,
             count=count,
-            draw=lambda row, _: item_lines(projection.conversation_item(call, row), 400)[0],
-            current=view.answers.turn if count else None,
-            select=view.answers.turn if count else None,
+            draw=lambda row, _: one_line(projection.conversation_item(call, row)),
+            current=here,
+            select=here,
             target=lambda row: _target(projection.conversation_item(call, row), row),
         )
-    return _wrapped(view, count, width, note)
+    return _wrapped(view, count, width, note, here)
 
 
-def _wrapped(view: ViewState, count: int, width: int, note: Spans) -> Content:
+def _wrapped(view: ViewState, count: int, width: int, note: Spans, here: int | None) -> Content:
     blocks, ends = _blocks(view.call, count, width)
 
     def item_at(row: int) -> int:
@@ -65,15 +69,14 @@ def _wrapped(view: ViewState, count: int, width: int, note: Spans) -> Content:
         item = min(item_at(row), count - 1)
         return (ends[item - 1] if item else 0), ends[item] - 1
 
-    turn = view.answers.turn
-    current = (ends[turn - 1] if turn else 0) if 0 <= turn < count else None
+    start = None if here is None else ends[here - 1] if here else 0
     return Content(
         note=note,
         count=ends[-1] if ends else 0,
         draw=draw,
         revision=width,
-        current=current,
-        select=current,
+        current=start if start is None or here is None else start + (blocks[here][0][0] == VISIT),
+        select=start,
         target=lambda row: _target(projection.conversation_item(view.call, item_at(row)), item_at(row)),
         item=rows_of,
     )
@@ -81,7 +84,14 @@ def _wrapped(view: ViewState, count: int, width: int, note: Spans) -> Content:
 
 @lru_cache(maxsize=4)
 def _blocks(call: Call, count: int, width: int) -> tuple[list[list[Spans]], list[int]]:
-    blocks = [item_lines(projection.conversation_item(call, index), width) for index in range(count)]
+    """The lines of every item, and where they end; above the first item of a visit stands its name."""
+    blocks: list[list[Spans]] = []
+    visit: str | None = None
+    for index in range(count):
+        turn = projection.conversation_item(call, index)
+        changed, visit = turn.visit_id != visit, turn.visit_id
+        name: list[Spans] = [(VISIT, (f" {visit or 'no visit'}", "dim"))] if changed else []
+        blocks.append(name + item_lines(turn, width))
     return blocks, list(accumulate(map(len, blocks)))
 
 
@@ -97,20 +107,34 @@ def said(turn: Turn) -> str | None:
 
 def item_lines(turn: Turn, width: int) -> list[Spans]:
     """An item: lane, clock and text; what else is known about it below."""
-    lane, role = LANES[turn.lane]
-    lead: Spans = ((f"{lane:<9}", f"{role} strong".strip()), (f"{seconds(turn.start_ms):>8}  ", "dim"))
-    text = said(turn)
-    room = max(10, width - LEAD)
-    if text is None:
-        parts = [f"? {turn.acted_on.get('reason') or 'text unavailable'}"]
-        lines: list[Spans] = [(*lead, (parts[0], "warn"))]
-    else:
-        parts = wrap(text, room, MOST)
-        lines = [(*lead, (parts[0], role))]
-        lines += [((" " * LEAD, ""), (part, role)) for part in parts[1:]]
+    text, role = _words(turn)
+    parts = wrap(text, max(10, width - LEAD), MOST)
+    lines: list[Spans] = [(*_lead(turn), (parts[0], role))]
+    lines += [((" " * LEAD, ""), (part, role)) for part in parts[1:]]
     for extra in (*_outcome(turn), *_not_acted_on(turn), *_disagreement(turn)):
         lines.append(((" " * LEAD, ""), *extra))
     return lines
+
+
+def one_line(turn: Turn) -> Spans:
+    """An item of a long conversation: its visit, and what is special about it, stand before its text."""
+    special = (*_outcome(turn)[:1], *_disagreement(turn)[:1])
+    flags = ((f"{line[0][0]}  ", line[0][1]) for line in special)
+    return (*_lead(turn), (f"{turn.visit_id or 'no visit'}  ", "dim"), *flags, _words(turn))
+
+
+def _lead(turn: Turn) -> Spans:
+    """Lane and clock."""
+    lane, role = LANES[turn.lane]
+    return ((f"{lane:<9}", f"{role} strong".strip()), (f"{seconds(turn.start_ms):>8}  ", "dim"))
+
+
+def _words(turn: Turn) -> Span:
+    """What was said, or why that is not known."""
+    text = said(turn)
+    if text is None:
+        return (f"? {turn.acted_on.get('reason') or 'text unavailable'}", "warn")
+    return (text, LANES[turn.lane][1])
 
 
 def _outcome(turn: Turn) -> list[Spans]:
@@ -139,7 +163,7 @@ def _disagreement(turn: Turn) -> list[Spans]:
     if turn.agreement != "disagree":
         return []
     rate = "" if turn.wer is None else f" · WER {turn.wer:.2f}"
-    lines: list[Spans] = [((f"≠ sources disagree{rate}", "warn"),)]
+    lines: list[Spans] = [((f"≠ disagree{rate}", "warn"),)]
     for source in ("live", "timed"):
         words: list[tuple[str, str]] = [(f"{source:<7}", "dim")]
         for part in turn.diff:
@@ -158,15 +182,17 @@ def _target(turn: Turn, index: int) -> Target:
 def spoken(view: ViewState, width: int) -> list[Spans]:
     """The acted-on caller line and the last agent line, at or before the cursor."""
     lines: list[Spans] = []
+    absent = {"loading": "loading…", "failed": "? the conversation can't be read"}.get(
+        view.talk, "— nothing yet"
+    )
     for name, turn in zip(("caller", "agent"), view.answers.spoken, strict=True):
-        role = LANES[name][1]
         if turn is None:
-            lines.append((column(name, 8, "dim"), ("— nothing yet", "dim")))
+            lines.append((column(name, 8, "dim"), (absent, "dim")))
             continue
-        text = said(turn)
-        unknown = f"? {turn.acted_on.get('reason') or 'unavailable'}"
-        what = (unknown, "warn") if text is None else (text, role)
-        lines.append((column(name, 8, f"{role} strong".strip()), what, *_aside(turn)))
+        (text, role), aside = _words(turn), _aside(turn)
+        room = max(8, width - 9 - width_of(aside))
+        name_role = f"{LANES[name][1]} strong".strip()
+        lines.append((column(name, 8, name_role), (cut(clean(text), room), role), *aside))
     return lines
 
 
@@ -174,7 +200,9 @@ def _aside(turn: Turn) -> Spans:
     """After a spoken line: which source was acted on, or what became of the output."""
     if turn.lane == "agent":
         return tuple((f"  {text}", role) for line in _outcome(turn)[:1] for text, role in line[:1])
-    extra = [line[0] for line in _not_acted_on(turn)] or [(str(turn.acted_on.get("source") or ""), "dim")]
+    source = turn.acted_on.get("source")
+    extra = [line[0] for line in _not_acted_on(turn)]
+    extra += [(f"acted on: {clean(str(source), 24)}", "dim")] if source and not extra else []
     if turn.agreement == "disagree":
         extra.append(("≠ sources disagree", "warn"))
     return tuple((f"  {text}", role) for text, role in extra)

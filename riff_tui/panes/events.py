@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.debug import projection
 from engine.model.views import Cursor, EventRow
-from riff_tui.content import Content, Target
-from riff_tui.spans import SEVERITY, Spans, column, sides
-from riff_tui.text import cut_middle, plural, seconds
+from riff_tui.content import Content, Target, listed
+from riff_tui.spans import SEVERITY, Spans, column, sides, width_of
+from riff_tui.text import clean, cut, cut_middle, plural, seconds
 from riff_tui.viewstate import ViewState
 
 if TYPE_CHECKING:
     from engine.hydrate.call import Call
 
+KIND, NARROW_KIND = 23, 20
+"""Cells of an event's kind, which is cut in its middle when it is longer."""
+LAST = 20
+"""Events at the end of a call that are asked how wide its numbers get."""
 PROVENANCE = {"recorded": (" ", "dim"), "derived": ("~", "dim"), "simulated": ("≈", "sim")}
 
 
@@ -81,13 +85,8 @@ def _layout(call: Call, opens: frozenset[int], lane_open: bool) -> Layout:
 
 
 def layout(view: ViewState) -> Layout:
-    """The rows of a view: its own visit, the first divergent one and those opened by hand are open."""
-    opens = {view.shown_visit} | view.opened
-    if view.divergent is not None:
-        opens.add(view.divergent)
-    return _layout(
-        view.call, frozenset(opens - view.closed), view.lane_open or view.cursor.unattributed is not None
-    )
+    """The rows of a view."""
+    return _layout(view.call, view.open_visits, view.lane_open or view.cursor.unattributed is not None)
 
 
 def content(view: ViewState) -> Content:
@@ -98,9 +97,9 @@ def content(view: ViewState) -> Content:
         near = projection.unattributed_near(view.call, view.cursor)
         current = rows.lane_row + 1 + near if near < rows.lane else current
     looked = rows.row_of(Cursor(view.shown_visit, -1)) if view.look is not None else current
-    note: Spans = ((f"{plural(rows.visits, 'visit')} · complete", "dim"),)
+    note = listed("complete", plural(rows.visits, "visit"))
     if rows.lane:
-        note = ((f"{plural(rows.visits, 'visit')} · ", "dim"), (f"{rows.lane:,} unattributed", "warn"))
+        note = (*note, (" · ", "dim"), (f"{rows.lane:,} unattributed", "warn"))
     points = frozenset(point.text for point in view.breakpoints if point.enabled)
     return Content(
         note=note,
@@ -122,11 +121,13 @@ def _draw(
         left = ((f"{glyph} unattributed", "warn"), ("  events that no visit can be shown to own", "dim"))
         return sides(left, ((plural(rows.lane, "event"), "warn"),), width)
     if row > rows.lane_row:
-        return _event(projection.unattributed_row(call, row - rows.lane_row - 1), points, width)
+        return _event(
+            projection.unattributed_row(call, row - rows.lane_row - 1), points, width, _columns(call)
+        )
     visit, micro = rows.event_at(row)
     if micro < 0:
         return _heading(call, visit, visit in rows.opens, visit == divergent, points, width)
-    return _event(projection.event_row(call, visit, micro), points, width)
+    return _event(projection.event_row(call, visit, micro), points, width, _columns(call))
 
 
 def _heading(
@@ -144,27 +145,34 @@ def _heading(
     else:
         glyph, role = SEVERITY[worst.severity]
         right.append((f"{glyph} {len(findings):<2}", role))
-    glyph = "▾" if is_open else "▸"
-    name = projection.visit_id(call, visit)
-    left = [(f"{glyph}{stop}", "dim"), (name, "strong bad" if diverges else "strong")]
-    goal = projection.goal(call, visit)
-    if diverges:
-        left.append((" first divergence", "bad"))
-    elif goal:
-        left.append((f"  {goal}", "dim"))
+    room = max(8, width - width_of(right) - 3)
+    name = cut_middle(projection.visit_id(call, visit), room)
+    left = [(f"{'▾' if is_open else '▸'}{stop}", "dim"), (name, "strong bad" if diverges else "strong")]
+    about = " first divergence" if diverges else f"  {projection.goal(call, visit) or ''}"
+    left.append((cut(clean(about), room - width_of(left[1:])), "bad" if diverges else "dim"))
     return sides(tuple(left), tuple(right), width)
 
 
-def _event(row: EventRow, points: frozenset[str], width: int) -> Spans:
+@lru_cache(maxsize=2)
+def _columns(call: Call) -> tuple[int, int]:
+    """Cells of seq and clock: what the last event of the call takes."""
+    visit = projection.visit_count(call) - 1
+    events = range(max(0, projection.micro_count(call, visit) - LAST), projection.micro_count(call, visit))
+    rows = [projection.event_row(call, visit, micro) for micro in events]
+    seq = max((len(str(row.seq)) for row in rows if row.seq is not None), default=0)
+    return max(4, seq), max(9, *(len(seconds(row.clock_ms)) for row in rows), 0)
+
+
+def _event(row: EventRow, points: frozenset[str], width: int, columns: tuple[int, int]) -> Spans:
     """An event: seq, clock, provenance, kind and what it means."""
-    kind_width = 26 if width >= 72 else 20
+    kind_width = KIND if width >= 72 else NARROW_KIND
     stop = "●" if f"event:{row.kind}" in points else " "
     glyph, role = PROVENANCE[row.provenance]
     seq = "" if row.seq is None else str(row.seq)
     clock_glyph = "~" if row.clock == "derived" else " "
     return (
-        (f" {stop}{seq:>5} ", "dim"),
-        (f"{seconds(row.clock_ms):>9}{clock_glyph}", "dim"),
+        (f" {stop}{seq:>{columns[0]}} ", "dim"),
+        (f"{seconds(row.clock_ms):>{columns[1]}}{clock_glyph}", "dim"),
         (f"{glyph} ", role),
         column(cut_middle(row.kind, kind_width), kind_width, "dim" if row.provenance == "derived" else ""),
         (row.meaning, "" if row.attribution != "none" else "warn"),

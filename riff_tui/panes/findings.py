@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model.artifact import Finding
-from riff_tui.content import Content, Target
+from riff_tui.content import Content, Target, listed
 from riff_tui.spans import SEVERITY, Spans, sides
-from riff_tui.text import seconds
+from riff_tui.text import plural, seconds
 from riff_tui.viewstate import ViewState
 
-LINES = 2
+LINES = 3
 """Lines of one finding."""
 
 
@@ -20,9 +20,13 @@ def content(view: ViewState) -> Content:
     here = frozenset(view.answers.findings)
     at = next((index for index, finding in enumerate(findings) if finding.finding_id in here), None)
     counts = {name: sum(finding.severity == name for finding in findings) for name in SEVERITY}
-    words = [f"{count:,} {name}" for name, count in counts.items() if count]
+    words = [
+        f"{count:,} info" if name == "info" else plural(count, name)
+        for name, count in counts.items()
+        if count
+    ]
     return Content(
-        note=((f"{' · '.join(words) or 'none'} · complete", "dim"),),
+        note=listed("complete", *(words or ["none"])),
         count=len(findings) * LINES,
         draw=partial(_draw, findings),
         revision=len(findings),
@@ -36,8 +40,10 @@ def content(view: ViewState) -> Content:
 def _draw(findings: tuple[Finding, ...], row: int, width: int) -> Spans:
     finding = findings[row // LINES]
     glyph, role = SEVERITY[finding.severity]
-    if row % LINES:
-        return ((f"  {finding.owner}", "dim"), (f" · next: {finding.next_action.text}", "dim"))
+    if row % LINES == 1:
+        return ((f"  {finding.explanation}", ""),)
+    if row % LINES == 2:
+        return ((f"  owner {finding.owner} · next: {finding.next_action.text}", "dim"),)
     left = ((f"{glyph} ", role), (finding.title, role if role == "bad" else ""))
     where = finding.visit_id or finding.event_id or "call"
     right = ((f"  {where}", "dim"), (f" {seconds(finding.clock_ms):>9}", "dim"))

@@ -8,14 +8,14 @@ from riff_tui.content import Content
 from riff_tui.panes import call, conversation, edges, events, findings, variables
 from riff_tui.viewstate import ViewState
 
-PaneFunction = Callable[[ViewState, int], Content]
-"""A pane's rows for a view, at a width."""
+PaneFunction = Callable[[ViewState, int, int], Content]
+"""A pane's rows for a view, a width, and a number of rows that can be seen."""
 
 CONTENTS: dict[str, PaneFunction] = {
-    "events": lambda view, width: events.content(view),
-    "variables": lambda view, width: variables.content(view),
-    "edges": lambda view, width: edges.content(view),
-    "conversation": conversation.content,
-    "findings": lambda view, width: findings.content(view),
+    "events": lambda view, width, rows: events.content(view),
+    "variables": lambda view, width, rows: variables.content(view),
+    "edges": lambda view, width, rows: edges.content(view, width),
+    "conversation": lambda view, width, rows: conversation.content(view, width),
+    "findings": lambda view, width, rows: findings.content(view),
     "call": call.content,
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from engine.model.artifact import Cell
 from engine.model.views import ContextRow, VariableRow
-from riff_tui.content import NOTHING, Content, Target
+from riff_tui.content import NOTHING, Content, Target, listed
 from riff_tui.panes.cells import cell_span
-from riff_tui.spans import Span, Spans, column
-from riff_tui.text import cut_middle, plural
+from riff_tui.spans import Span, Spans, column, width_of
+from riff_tui.text import clean, cut, cut_middle, plural
 from riff_tui.viewstate import ViewState
 
 Widths = tuple[int, int, int, int]
@@ -16,7 +17,7 @@ Widths = tuple[int, int, int, int]
 
 
 def widths(width: int, longest: int) -> Widths:
-    """Share the width among the columns; the name takes what it needs, up to a third.
+    """Share the width among the columns; the name takes what it needs, up to a fifth.
 
     Args:
         width: Cells of a row.
@@ -25,7 +26,7 @@ def widths(width: int, longest: int) -> Widths:
     access = 14 if width < 90 else 24
     writer = 8 if width < 90 else 18
     rest = width - access - writer - 7
-    name = max(8, min(longest, width // 4))
+    name = max(8, min(longest, max(18, width // 5)))
     return name, max(7, (rest - name) // 3), access, writer
 
 
@@ -36,9 +37,10 @@ def content(view: ViewState) -> Content:
     fields = tuple(answers.context)
     changed = sum(row.changed for row in answers.variables)
     total = len(answers.variables)
-    note: Spans = ((f"{plural(total, 'slot')} · {changed:,} changed · {answers.visit_id}", "dim"),)
+    note = listed("complete", plural(total, "slot"), f"{changed:,} changed", answers.visit_id)
     if view.changed_only:
-        note = ((f"{len(slots):,} of {total:,}, v all · {answers.visit_id}", "accent"),)
+        some = f"partial ({len(slots):,} of {total:,})"
+        note = listed(some, "v shows all", answers.visit_id, role="accent")
     names = [row.slot for row in slots]
     points = frozenset(point.text for point in view.breakpoints if point.enabled)
     longest = max((len(name) for name in (*names, *(row.field for row in fields))), default=0)
@@ -46,6 +48,7 @@ def content(view: ViewState) -> Content:
     return Content(
         note=note,
         heading=partial(_heading, longest),
+        foot=partial(_foot, slots, fields),
         count=len(slots) + gap + len(fields),
         draw=partial(_draw, slots, fields, points, longest),
         revision=(answers.place, view.changed_only, points),
@@ -97,6 +100,33 @@ def _slot(row: VariableRow, points: frozenset[str], columns: Widths) -> Spans:
         column(_access(row, access), access, "dim"),
         column(row.last_writer or "—", writer, "dim"),
     )
+
+
+def _foot(
+    slots: tuple[VariableRow, ...], fields: tuple[ContextRow, ...], row: int, width: int
+) -> list[Spans]:
+    """All about the selected row: what the columns had no room for."""
+    at = row - len(slots) - 1
+    if row >= len(slots):
+        field = fields[at] if 0 <= at < len(fields) else None
+        return [_values(field.field, {"entry": field.entry, "exit": field.exit}, width)] if field else []
+    slot = slots[row]
+    cells = {"entry": slot.entry, "at cursor": slot.at_cursor, "exit": slot.exit}
+    labels = [f"{item.glyph} {item.label} {item.event_id or ''}".rstrip() for item in slot.access]
+    last = f"last writer {slot.last_writer or '—'} {slot.last_write or ''}".rstrip()
+    return [_values(slot.slot, cells, width), ((f"{last}  ", ""), ("  ".join(labels), "dim"))]
+
+
+def _values(name: str, cells: dict[str, Cell], width: int) -> Spans:
+    """A name and its cells on one line: whole where they fit, else each in an equal share."""
+    for room in (width, max(6, (width - min(len(name), width // 3)) // len(cells) - 13)):
+        values: list[Span] = [(cut_middle(name, max(8, width // 3)), "strong")]
+        for word, cell in cells.items():
+            text, role = cell_span(cell, room)
+            values += [(f"  {word} ", "dim"), (cut(clean(text), room), role)]
+        if width_of(values) <= width:
+            break
+    return tuple(values)
 
 
 def _cell(span: Span, width: int) -> Span:

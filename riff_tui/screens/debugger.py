@@ -1,8 +1,7 @@
-"""The debugger screen: opens the call, takes the keys, opens rows."""
+"""The debugger screen: counts and panes, rows that open, and what opens over it."""
 
 from __future__ import annotations
 
-import threading
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -11,19 +10,18 @@ from textual.timer import Timer
 from engine.model.errors import EngineError
 from riff_tui.actions import ACTIONS, PANES
 from riff_tui.content import Target
-from riff_tui.messages import Failed, Loading, Opened
-from riff_tui.opening import Request, open_view
-from riff_tui.screens.motions import Motions
-from riff_tui.viewstate import ViewState, with_fields
+from riff_tui.opening import Request
+from riff_tui.screens.opener import Opener
+from riff_tui.viewstate import with_fields
 from riff_tui.widgets.virtual_list import VirtualList
 
-COUNT_WAITS = 1.5
-"""Seconds that a digit waits for its motion."""
+COUNT_WAITS = 0.6
+"""Seconds that a digit waits for its motion; after that it has only chosen a pane."""
 MOST_COUNT = 6
 """Digits of the longest count."""
 
 
-class DebuggerScreen(Motions):
+class DebuggerScreen(Opener):
     """One recorded call."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,7 +31,7 @@ class DebuggerScreen(Motions):
             action.title,
             show=False,
             id=f"{action.name}.{key}",
-            priority=key == "tab",
+            priority=True,  # in the order typed: what follows a key that opens a screen is for that screen
         )
         for action in ACTIONS
         for key in action.keys
@@ -41,55 +39,9 @@ class DebuggerScreen(Motions):
     AUTO_FOCUS = "#events"
 
     def __init__(self, request: Request) -> None:
-        super().__init__(ViewState(title=request.path.name or str(request.path)))
-        self.request = request
-        self.stopped = threading.Event()
+        super().__init__(request)
         self._timer: Timer | None = None
         self._before_digits = "events"
-
-    # --- opening ---------------------------------------------------------------------------------------
-
-    def on_mount(self) -> None:
-        """Paint the empty frame first; hydration starts behind it."""
-        self.call_after_refresh(self._start)
-
-    def _start(self) -> None:
-        self.run_worker(self._open, thread=True, exclusive=True, group="open", exit_on_error=False)
-
-    def _open(self) -> None:
-        """Runs in a thread: whatever happens comes back as a message."""
-        try:
-            view = open_view(self.request, self.view, self._progress, self.stopped.is_set)
-        except EngineError as error:
-            self.post_message(Failed(error.code, error.message))
-        except OSError as error:
-            self.post_message(Failed("UNREADABLE", str(error)))
-        except Exception as error:
-            self.post_message(Failed("INTERNAL", f"{type(error).__name__}: {error}"))
-        else:
-            self.post_message(Opened(view))
-
-    def _progress(self, stage: str, share: float) -> None:
-        if not self.stopped.is_set():
-            self.post_message(Loading(stage, share))
-
-    def on_loading(self, message: Loading) -> None:
-        """Say how far hydration is."""
-        if self.view.phase == "loading":
-            self.view = with_fields(self.view, loaded=(message.stage, message.share))
-            self.show_bars()
-
-    def on_opened(self, message: Opened) -> None:
-        """Show the call."""
-        self.set_view(with_fields(message.view, narrow=self.view.narrow), follow=True)
-
-    def on_failed(self, message: Failed) -> None:
-        """Say why there is no call; quitting then reports it on stderr."""
-        self.set_view(with_fields(self.view, phase="failed", trouble=(message.code, message.message)))
-
-    def on_unmount(self) -> None:
-        """Stop hydration: the process waits for its threads."""
-        self.stopped.set()
 
     # --- counts and panes ------------------------------------------------------------------------------
 
@@ -110,9 +62,7 @@ class DebuggerScreen(Motions):
                 return
             self._before_digits = self.focused_pane
         self.view = with_fields(self.view, pending=(pending + str(digit))[:MOST_COUNT], notice=None)
-        if pending:
-            self._focus(self._before_digits)
-        elif digit <= len(PANES):
+        if 0 < digit <= len(PANES):
             self._focus(list(PANES)[digit - 1])
         if self._timer is not None:
             self._timer.stop()
@@ -165,8 +115,7 @@ class DebuggerScreen(Motions):
 
     def _toggle_visit(self, visit: int) -> None:
         view = self.view
-        shown = {view.shown_visit, view.divergent} | view.opened
-        if visit in shown - view.closed:
+        if visit in view.open_visits:
             view = with_fields(view, closed=view.closed | {visit}, opened=view.opened - {visit})
         else:
             view = with_fields(view, closed=view.closed - {visit}, opened=view.opened | {visit})
@@ -224,12 +173,12 @@ class DebuggerScreen(Motions):
         """Show the keys."""
         from riff_tui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen())
+        self.app.push_screen(HelpScreen(self.view.phase == "ready"))
 
     def action_close(self) -> None:
         """Interrupt what runs, else drop a count, a look or a notice."""
         if self.view.phase == "loading":
-            self.stopped.set()
+            self.cancel_opening()
         elif self.running:
             self.workers.cancel_group(self, "run")
         elif self.view.look is not None:

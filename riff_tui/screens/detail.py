@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.widget import Widget
 
-from riff_tui.content import Content
+from riff_tui.content import Content, listed
+from riff_tui.detail import CUT
 from riff_tui.spans import Span, Spans, sides
-from riff_tui.text import clean
+from riff_tui.text import clean, plural
 from riff_tui.widgets.line import Lines
+from riff_tui.widgets.painted import RoleScreen
 from riff_tui.widgets.virtual_list import VirtualList
 
 
@@ -51,7 +52,7 @@ def _fitting(text: str, room: int) -> int:
     return max(1, taken)
 
 
-class DetailScreen(Screen[None]):
+class DetailScreen(RoleScreen):
     """Lines under a title."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,10 +73,11 @@ class DetailScreen(Screen[None]):
         keys: Spans = (("↑↓ PgUp PgDn", "strong"), (" scroll  ", "dim"), ("Esc", "strong"), (" back ", "dim"))
         yield Lines(lambda width: [sides((), keys, width)], id="status")
 
-    def _rows(self, width: int) -> Content:
+    def _rows(self, width: int, _: int) -> Content:
         lines = [part for line in self._all for part in broken(line, width)]
+        partial = any(CUT in line for line in self._all)
         return Content(
-            note=((f"{len(lines):,} lines", "dim"),),
+            note=listed("partial" if partial else "complete", plural(len(lines), "line")),
             count=len(lines),
             draw=lambda row, _: lines[row],
             revision=width,

@@ -17,7 +17,7 @@ from riff_tui.viewstate import ViewState, with_fields
 if TYPE_CHECKING:
     from engine.debug.breakpoints import Breakpoint
 
-ENDS = {
+WORDS = {
     "step": "event that means something",
     "event": "event",
     "visit": "visit",
@@ -25,7 +25,7 @@ ENDS = {
     "write": "write",
     "finding": "finding",
 }
-"""What a motion ran out of."""
+"""What a motion goes through."""
 
 
 class Motions(Frame):
@@ -53,28 +53,31 @@ class Motions(Frame):
         except EngineError as error:
             self.say(f"{error.code}: {error.message}", "bad")
             return
-        self.arrive(stop, self._end_words(motion, stop))
+        self.stand_at(stop.cursor, self._after_move(motion, direction, count, stop))
 
-    def _end_words(self, motion: str, stop: Stop) -> str | None:
-        if stop.at is None or motion == "bound":
+    def _after_move(self, motion: str, direction: int, count: int, stop: Stop) -> tuple[str, str] | None:
+        """What to say about a motion: that it ran out, or that a number before it was a count."""
+        if motion == "bound":
             return None
-        what = ENDS[motion] + (f" of {self.view.slot}" if motion == "write" else "")
-        return f"no {'earlier' if stop.at == 'start' else 'later'} {what}"
-
-    def arrive(self, stop: Stop, words: str | None = None) -> None:
-        """Stand where a motion ended. Answers are asked once for all keys that wait."""
-        notice = (words, "warn") if words else (f"● stopped at {stop.hit}", "accent") if stop.hit else None
-        self.stand_at(stop.cursor, notice)
+        what = WORDS[motion] + (f" of {self.view.slot}" if motion == "write" else "")
+        if stop.at is not None:
+            return f"no {'earlier' if stop.at == 'start' else 'later'} {what}", "warn"
+        return (f"{count:,} × {'next' if direction > 0 else 'previous'} {what}", "dim") if count > 1 else None
 
     def stand_at(self, cursor: Cursor, notice: tuple[str, str] | None = None) -> None:
-        """Move the event cursor."""
+        """Move the event cursor. Answers are asked once for all keys that wait."""
         closed = self.view.closed - {cursor.visit}
         self.view = with_fields(self.view, cursor=cursor, look=None, closed=closed, notice=notice)
         if not self._asking:
             self._asking = True
-            self.call_later(self._ask)
+            self.call_later(self._answer)
 
-    def _ask(self, follow: bool = True) -> None:
+    def _answer(self) -> None:
+        if self._asking:
+            self.ask_again()
+
+    def ask_again(self, *, follow: bool = True) -> None:
+        """Ask the engine for the answers at the view's place, and show them."""
         self._asking = False
         from riff_tui import asking
 
@@ -158,7 +161,9 @@ class Motions(Frame):
             self.say(message.trouble or "interrupted", "warn")
             return
         words = {"start": "start of the call, no breakpoint hit", "end": "end of the call, no breakpoint hit"}
-        self.arrive(message.reached, words.get(message.reached.at or ""))
+        stop = message.reached
+        hit = (f"● stopped at {stop.hit}", "accent") if stop.hit else None
+        self.stand_at(stop.cursor, (words[stop.at], "warn") if stop.at else hit)
 
     # --- looking ---------------------------------------------------------------------------------------
 
@@ -174,11 +179,12 @@ class Motions(Frame):
         if direction == 0 or look == self.view.cursor.visit:
             look = None
         self.view = with_fields(self.view, look=look, notice=None)
-        self._ask()
+        self.ask_again()
 
     def action_changed_only(self) -> None:
         """Show all variables, or those that changed in this visit."""
         if self.ready():
+            self.pane("variables").follows = True
             self.set_view(with_fields(self.view, changed_only=not self.view.changed_only, notice=None))
 
     # --- breakpoints -----------------------------------------------------------------------------------

@@ -5,20 +5,28 @@ from __future__ import annotations
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from riff_tui.spans import ROLES, Spans
 
 
-class Painted(Widget):
-    """Base of every widget that draws through the line API.
+class RoleScreen(Screen[None]):
+    """Base of screens with painted widgets: a theme gives a look to its component classes ``role--<role>``.
 
-    A theme gives a look to the component classes ``role--<role>``. A subclass says what stands on a line;
-    `repaint` compares the lines with those on the screen and refreshes those that differ, never the layout.
+    The screen's, not each widget's: Textual styles a widget's component classes anew when its focus changes.
     """
 
     COMPONENT_CLASSES = {f"role--{role}" for role in ROLES}
+
+
+class Painted(Widget):
+    """Base of every widget that draws through the line API.
+
+    A subclass says what stands on a line; `repaint` compares the lines with those on the screen and refreshes
+    those that differ, never the layout.
+    """
 
     _styles_of: dict[str, Style]
     _last_lines: list[Strip]
@@ -37,7 +45,7 @@ class Painted(Widget):
         if style is None:
             style = self.rich_style
             for name in role.split():
-                style += self.get_component_rich_style(f"role--{name}", partial=True)
+                style += self.screen.get_component_rich_style(f"role--{name}", partial=True)
             known[role] = style
         return style
 

@@ -13,18 +13,20 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from engine.model.errors import EngineError
-from riff_tui.content import NOTHING, Content, Target
+from riff_tui.content import FOOT, NOTHING, Content, Target
 from riff_tui.spans import Spans, fit, shorten, sides, width_of
 from riff_tui.widgets.painted import Painted
 
 Tab = tuple[str, str, bool]
 """Number, name and whether this tab is the one on top."""
 
-Source = Callable[[int], Content]
-"""Rows at a width."""
+Source = Callable[[int, int], Content]
+"""Rows for a width, and how many of them can be seen at once."""
 
 CACHED_LINES = 1_024
 PREFIX = 2
+FOOT_FROM = 9
+"""Height of a list that has room for a foot."""
 """Cells before a row: the selection mark and the event cursor mark."""
 
 
@@ -72,6 +74,7 @@ class VirtualList(Painted, ScrollView, can_focus=True):
         self.source = source
         self.content = Content()
         self.selected = 0
+        self.follows = False
         self._lines: OrderedDict[Hashable, Strip] = OrderedDict()
         self._marks_at: dict[int, str] = {}
 
@@ -83,28 +86,37 @@ class VirtualList(Painted, ScrollView, can_focus=True):
         return 1 if self.content.heading is None else 2
 
     @property
+    def foot_lines(self) -> int:
+        """Lines below the last row."""
+        return FOOT if self.content.foot is not None and self.size.height >= FOOT_FROM else 0
+
+    @property
+    def _around(self) -> int:
+        return self.top_lines + self.foot_lines
+
+    @property
     def page(self) -> int:
         """Rows that fit under the headings."""
-        return max(1, self.size.height - self.top_lines)
+        return max(1, self.size.height - self._around)
 
     @property
     def target(self) -> Target:
         """What the selected row stands for."""
         return self.content.target(self.selected) if self.selected < self.content.count else NOTHING
 
-    def pull(self, *, follow: bool = False) -> None:
+    def pull(self) -> None:
         """Ask the source for rows and show them.
 
-        Args:
-            follow: Select the row that the content asks for, and bring it into view.
+        With `follows` set, the row that the content asks for is selected and brought into view, once.
         """
-        content = self.content = self.source(self.size.width - PREFIX - 1)
-        # Not through the reactive: a count that changes needs no layout, the list has its place already.
-        self.set_reactive(ScrollView.virtual_size, Size(self.size.width, content.count + self.top_lines))
-        wanted = content.select if follow and content.select is not None else self.selected
-        self.selected = max(0, min(wanted, content.count - 1))
         if not self.size.height:
             return
+        follow, self.follows = self.follows, False
+        content = self.content = self.source(self.size.width - PREFIX - 1, self.size.height - 1)
+        # Not through the reactive: a count that changes needs no layout, the list has its place already.
+        self.set_reactive(ScrollView.virtual_size, Size(self.size.width, content.count + self._around))
+        wanted = content.select if follow and content.select is not None else self.selected
+        self.selected = max(0, min(wanted, content.count - 1))
         self._place_marks()
         if follow and content.select is not None:
             self._bring_into_view(self.selected)
@@ -114,7 +126,7 @@ class VirtualList(Painted, ScrollView, can_focus=True):
 
     @property
     def _most_scroll(self) -> int:
-        return max(0, self.content.count + self.top_lines - self.size.height)
+        return max(0, self.content.count + self._around - self.size.height)
 
     def _place_marks(self) -> None:
         """Where each marked row falls on the scrollbar."""
@@ -145,9 +157,16 @@ class VirtualList(Painted, ScrollView, can_focus=True):
         if y < self.top_lines and self.content.heading is not None:
             heading = self.content.heading(width - PREFIX - 1)
             return self.strip_of(fit(((" " * PREFIX, ""), *heading), width))
+        if y >= self.size.height - self.foot_lines and self.content.foot is not None:
+            lines = self.content.foot(self.selected, width - PREFIX - 1)
+            line = y - self.size.height + self.foot_lines
+            return self.strip_of(
+                fit(((" " * PREFIX, ""), *(lines[line] if line < len(lines) else ())), width)
+            )
         row = y - self.top_lines + self.scroll_offset.y
         if row >= self.content.count:
-            return self.strip_of(fit((), width))
+            empty: Spans = ((" " * PREFIX, ""), ("— none", "dim")) if row == 0 else ()
+            return self.strip_of(fit(empty, width))
         strip = self._row(row, width - 1)
         bar, role = self._bar(y - self.top_lines)
         return Strip([*strip, Segment(bar, self.style_of(role))], width)
@@ -189,7 +208,8 @@ class VirtualList(Painted, ScrollView, can_focus=True):
         names: list[tuple[str, str]] = []
         for number, name, top in self.tabs:
             role = "title-focus" if top and self.has_focus else "title" if top else "dim"
-            names += [(f" {number} {name} ", role)]
+            names += [(f" {number} {name}" if number else f" {name}", role)]
+        names.append((" ", ""))
         room = width - width_of(names) - 4
         note = shorten(self.content.note, room)
         right = ((" ", ""), *note, (" ", "")) if note else ()
@@ -247,7 +267,7 @@ class VirtualList(Painted, ScrollView, can_focus=True):
     def on_click(self, event: Click) -> None:
         """Select the row under the mouse; a second click opens it."""
         row = event.y - self.top_lines + self.scroll_offset.y
-        if event.y < self.top_lines or row >= self.content.count:
+        if not self.top_lines <= event.y < self.size.height - self.foot_lines or row >= self.content.count:
             return
         self.select(row)
         if event.chain == 2:

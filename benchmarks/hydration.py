@@ -28,7 +28,7 @@ def first_screen(call: Any, path: Path) -> tuple[int, str]:
     view = asking.first_view(ViewState(title=path.name), call, cursor.opening(call))
     lines = [*chrome.breadcrumb(view, WIDTH), *chrome.status(view, WIDTH), *conversation.spoken(view, WIDTH)]
     for content_of in table.CONTENTS.values():
-        content = content_of(view, WIDTH)
+        content = content_of(view, WIDTH, HEIGHT)
         first = max(0, (content.current or 0) - HEIGHT // 2)
         lines += [content.draw(row, WIDTH) for row in range(first, min(content.count, first + HEIGHT))]
     return len(lines), view.answers.status.event_id or ""

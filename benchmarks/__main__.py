@@ -29,23 +29,24 @@ def ledger_bytes(call: Path) -> int:
 def hydration() -> list[Figure]:
     """Hydration of a long call against decoding nothing but its envelopes, and the artifact's bytes."""
     call = cached_call(LONG)
-    child("floor", str(call))
-    floors, opens, screens = [], [], []
+    child("floor", str(call))  # the first round of each warms the file and the machine's memory
+    child("hydration", str(call))
+    floors, found = [], []
     for _ in range(ROUNDS):
-        floors.append(child("floor", str(call))["by_line"])
-        found = child("hydration", str(call))
-        opens.append(found["open"])
-        screens.append(found["screen"])
-    floor = median(floors)
-    whole = median([one + two for one, two in zip(opens, screens, strict=True)])
+        floors.append(child("floor", str(call)))
+        found.append(child("hydration", str(call)))
+    floor = median([one["by_line"] for one in floors])
+    whole = median([one["open"] + one["screen"] for one in found])
     artifact = child("hydration", str(call), "artifact")
     how = f"{LONG:,} events, {megabytes(ledger_bytes(call))}, median of {ROUNDS}"
     return [
-        Figure("decode the envelopes", seconds(floor), how=how),
-        Figure("hydrate", seconds(median(opens)), how=how),
-        Figure("first screen", seconds(median(screens)), how=how),
-        Figure("hydrate, to the first screen", seconds(whole), f"≤ {TIMES:g} × decoding",
+        Figure("decode the envelopes, by line", seconds(floor), how=how),
+        Figure("decode them into one list", seconds(median([one["whole"] for one in floors])), how=how),
+        Figure("hydrate", seconds(median([one["open"] for one in found])), how=how),
+        Figure("first screen", seconds(median([one["screen"] for one in found])), how=how),
+        Figure("hydrate, to the first screen", seconds(whole), f"≤ {TIMES:g} × by line",
                f"{whole / floor:.2f} ×", whole <= TIMES * floor, how),
+        Figure("the conversation lane behind it", seconds(median([one["lane"] for one in found])), how=how),
         Figure("the artifact's bytes", seconds(artifact["artifact"]),
                how=f"{megabytes(artifact['artifact_bytes'])} of JSON, once"),
     ]  # fmt: skip

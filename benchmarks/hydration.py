@@ -1,7 +1,8 @@
 """One hydration in a fresh process, up to the first screen. `python -m benchmarks.hydration CALL [artifact]`.
 
 The first screen is asked for by the functions that the app itself calls when a call is open, without Textual:
-breadcrumb, status, and the rows of every pane around the opening cursor.
+breadcrumb, status, and the rows of every pane around the opening cursor. As in the app, the conversation lane
+comes behind it.
 """
 
 from __future__ import annotations
@@ -18,20 +19,38 @@ from engine.hydrate.pipeline import open_call
 WIDTH, HEIGHT = 80, 24
 
 
-def first_screen(call: Any, path: Path) -> tuple[int, str]:
-    """Ask for everything that the first screen shows; gives its rows and the event it stands at."""
+def first_screen(call: Any, path: Path) -> Any:
+    """Ask for everything that the first screen shows; gives the view."""
     from engine.debug import cursor
     from riff_tui import asking
     from riff_tui.panes import chrome, conversation, table
     from riff_tui.viewstate import ViewState
 
     view = asking.first_view(ViewState(title=path.name), call, cursor.opening(call))
-    lines = [*chrome.breadcrumb(view, WIDTH), *chrome.status(view, WIDTH), *conversation.spoken(view, WIDTH)]
-    for content_of in table.CONTENTS.values():
-        content = content_of(view, WIDTH, HEIGHT)
-        first = max(0, (content.current or 0) - HEIGHT // 2)
-        lines += [content.draw(row, WIDTH) for row in range(first, min(content.count, first + HEIGHT))]
-    return len(lines), view.answers.status.event_id or ""
+    chrome.breadcrumb(view, WIDTH)
+    chrome.status(view, WIDTH)
+    conversation.spoken(view, WIDTH)
+    for pane in table.CONTENTS.keys() - {"conversation"}:
+        draw(view, pane)
+    return view
+
+
+def draw(view: Any, pane: str) -> int:
+    """The rows of a pane around what it stands at."""
+    from riff_tui.panes import table
+
+    content = table.CONTENTS[pane](view, WIDTH, HEIGHT)
+    first = max(0, (content.current or 0) - HEIGHT // 2)
+    return len([content.draw(row, WIDTH) for row in range(first, min(content.count, first + HEIGHT))])
+
+
+def lane(view: Any) -> int:
+    """Build the conversation lane and show it; gives the rows drawn."""
+    from riff_tui import asking
+    from riff_tui.viewstate import with_fields
+
+    asking.hear(view.call)
+    return draw(asking.ask(with_fields(view, talk="ready")), "conversation")
 
 
 def main(path: Path, artifact: bool) -> None:
@@ -39,16 +58,19 @@ def main(path: Path, artifact: bool) -> None:
     begin = perf_counter()
     call = open_call(path)
     opened = perf_counter()
-    rows, event = first_screen(call, path)
+    view = first_screen(call, path)
     shown = perf_counter()
+    rows = lane(view)
+    heard = perf_counter()
     peak = [
         resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     ]
     found = {
         "open": opened - begin,
         "screen": shown - opened,
-        "rows": rows,
-        "event": event,
+        "lane": heard - shown,
+        "lane_rows": rows,
+        "event": view.answers.status.event_id,
         "visits": len(call.visits),
         "findings": len(call.findings),
         "complete": call.completeness,

@@ -58,6 +58,10 @@ class Ends(NamedTuple):
     entry_cell: Cell
     exit_cell: Cell
 
+    def cell(self, call: Call, point: Point) -> Cell:
+        """A point of the slot as a cell; most slots hold all through a visit what they entered it with."""
+        return self.entry_cell if _same(point, self.entry) else cell(call, self.slot, point)
+
 
 def variables(call: Call, cursor: Cursor) -> list[VariableRow]:
     """Every declared and observed slot at entry, at the cursor and at exit; none in a call without visits.
@@ -80,7 +84,7 @@ def _row(call: Call, visit: int, event: int, ends: Ends, access: list[Access] | 
     return VariableRow(
         slot=ends.slot,
         entry=ends.entry_cell,
-        at_cursor=cell(call, ends.slot, point),
+        at_cursor=ends.cell(call, point),
         exit=ends.exit_cell,
         access=access or no_evidence(),
         last_writer=writer,
@@ -100,12 +104,19 @@ def _end(call: Call, visit: int, slot: str) -> Ends:
         entry = Point(Gone("entry_missing"), -1, START)
     else:
         entry = entry_point(call, visit, slot)
+    entered = cell(call, slot, entry)
     if seen.exited is None:
         reason = "exit_missing" if seen.closed_by is not None else "no_exit_boundary"
         left = Cell("unavailable", reason=reason, classification=classification(call, slot))
     else:
-        left = cell(call, slot, exit_point(call, visit, slot))
-    return Ends(slot, entry, cell(call, slot, entry), left)
+        exit = exit_point(call, visit, slot)
+        left = entered if _same(exit, entry) else cell(call, slot, exit)
+    return Ends(slot, entry, entered, left)
+
+
+def _same(one: Point, other: Point) -> bool:
+    """Whether two points of one slot are the same statement."""
+    return one.value is other.value and (one.event, one.place) == (other.event, other.place)
 
 
 def last_writer(call: Call, slot: str, point: Point) -> tuple[str | None, int | None]:
@@ -132,8 +143,9 @@ def last_writer(call: Call, slot: str, point: Point) -> tuple[str | None, int | 
 def _writer(call: Call, event: int) -> str:
     known = index(call).writers
     if event not in known:
-        row = redactor(call).payload("slot_write", call.ledger.payload(event))
-        writer, kind = (row[key] if isinstance(row.get(key), str) else "?" for key in ("writer", "kind"))
+        row = call.ledger.payload(event)
+        row = redactor(call).payload("slot_write", {key: row.get(key) for key in ("writer", "kind")})
+        writer, kind = (value if isinstance(value, str) else "?" for value in row.values())
         known[event] = f"{writer} ({kind})"
     return known[event]
 

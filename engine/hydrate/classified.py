@@ -55,11 +55,13 @@ def _strings(call: Call, slots: set[str]) -> Iterator[str]:
         of_slots = [at for at, slot in enumerate(writes.columns["slot"]) if slot in slots]
         for key in ("new", "old"):
             yield from _texts([writes.columns[key][at] for at in of_slots])
-    keys = [encode_trusted(slot) + b":" for slot in sorted(slots)]
+    keys = b"|".join(re.escape(encode_trusted(slot)) for slot in sorted(slots))
+    clear = re.compile(b"(?:" + keys + rb'):(?!"<str:[0-9]+>")')
     for kind in ("session_slots_seeded", "state_slot_snapshot"):
         rows = captured.get(kind)
-        for raw in dict.fromkeys(rows.columns["slots"]) if rows is not None else ():
-            if raw is not None and _may_be_clear(raw, keys):
+        raws = [raw for raw in dict.fromkeys(rows.columns["slots"]) if raw is not None] if rows else []
+        for raw in raws if _may_be_clear(b"\n".join(raws), clear) else ():
+            if _may_be_clear(raw, clear):
                 yield from _listed(kind, tolerant.load(raw), slots)
     for conflict in call.ledger.conflicts:
         for ref in conflict.refs[1:]:
@@ -72,25 +74,15 @@ def _strings(call: Call, slots: set[str]) -> Iterator[str]:
             yield from _loose("slot_write", change, slots)
 
 
-_MARK = re.compile(rb'"<str:[0-9]+>"')
-
-
-def _may_be_clear(raw: bytes, keys: list[bytes]) -> bool:
-    """Whether an object of slots may say more of some slots than a mark; most need not be decoded to tell.
+def _may_be_clear(raw: bytes, clear: re.Pattern[bytes]) -> bool:
+    """Whether JSON may say more of some slots than a mark; most need not be decoded to tell.
 
     Args:
-        raw: Its JSON.
-        keys: The slots as JSON keys, with the colon.
+        raw: Objects of slots.
+        clear: One of the slots as a JSON key, with what follows but a mark.
     """
-    if b"\\" in raw or b": " in raw:
-        return True  # names may be escaped, or set off by spaces
-    for key in keys:
-        at = raw.find(key)
-        while at >= 0:
-            if _MARK.match(raw, at + len(key)) is None:
-                return True
-            at = raw.find(key, at + 1)
-    return False
+    # Names may be escaped, or set off by spaces.
+    return b"\\" in raw or b": " in raw or clear.search(raw) is not None
 
 
 def _listed(kind: str, values: Any, slots: set[str]) -> Iterator[str]:

@@ -118,8 +118,9 @@ class BlockWriter:
         add["length"].append((ends - starts).astype(np.int32))
         add["line"].append(lines.astype(np.int32))
         self._note_sessions([row.session_id for row in rows])
+        sinks = self._sinks
         for row in rows:
-            self._sinks[type(row)](row)
+            sinks[type(row)](row)
         self._rest.clear()
         self._flush(_FLUSH)
         for index in bad_moments:

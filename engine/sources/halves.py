@@ -26,11 +26,11 @@ from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_
 from engine.sources.ledger import check_depth, line_ends, read_part, start_depth_check
 from engine.sources.mapping import mapping_of
 from engine.sources.otherhalf import Checked, Order
-from engine.sources.part import CODED, Intern, Ints, LedgerPart, Names
+from engine.sources.part import CODED, STATE_NOT_READ, Intern, Ints, LedgerPart, Names
 
 SPLIT_BYTES = 48 * 1024 * 1024
 """A mapped ledger above this is read by two processes."""
-_SHARE = 0.59
+_SHARE = 0.6
 """How much of the lines this process takes: the helper has to start first, and to hand over."""
 _RUN = "from engine.sources.otherhalf import main; main()"
 Progress = Callable[[float], None]
@@ -219,8 +219,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _recode(codes: Any, names: list[Any], interner: Intern) -> Any:
-    """Codes of another interner as codes of ours; negative ones have a meaning of their own and stay."""
-    if not names:
-        return codes
-    table = np.array([interner[name] for name in names], np.int32)
-    return np.where(codes < 0, codes, table[np.maximum(codes, 0)]).astype(np.int32)
+    """Codes of another interner as codes of ours; -1 and -2 have a meaning of their own and stay."""
+    table = np.array([*(interner[name] for name in names), STATE_NOT_READ, -1], np.int32)
+    return table[codes]  # a negative code finds itself at the table's end

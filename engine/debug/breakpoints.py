@@ -1,93 +1,60 @@
 """Breakpoints and running to them, forwards and backwards (contract 3.4).
 
-Candidates come from an index, so a run costs a search a breakpoint, whatever lies between. Both directions
-stop at the same events; the event that the cursor is on is never a hit.
+Candidates come from an index, so a run costs a search a breakpoint, whatever lies between; a condition is
+asked at candidates only. Both directions stop at the same events; the event that the cursor is on is never a
+hit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
-from engine.debug.cursor import check_slot
+from engine.debug import condition
+from engine.debug.candidates import FORMS, USAGE, split
 from engine.debug.index import Track, index
-from engine.debug.names import hint, shown
 from engine.debug.place import cursor_of, end, place_of, start
-from engine.hydrate.call import ALL_KINDS, Call
+from engine.hydrate.call import Call
+from engine.model.breakpoint import Breakpoint
 from engine.model.errors import EngineError
 from engine.model.views import Cursor, Stop
 
-On = Literal["state", "event", "slot"]
-FORMS = "state:<state>, event:<kind>, slot:<name>"
+__all__ = ["USAGE", "Breakpoint", "Undecided", "parse", "run_to", "track_of"]
+UNDECIDED = 50
+"""How many undecided candidates a run tells of."""
 
 
-class Breakpoint(msgspec.Struct, frozen=True):
-    """Where a run stops.
+class Undecided(NamedTuple):
+    """A candidate whose condition can't be decided, and why."""
 
-    Attributes:
-        text: As written, for example ``slot:_route``; it names the breakpoint.
-        on: ``state`` stops at the entry of each of its visits, ``event`` at each event of a kind, ``slot`` at
-            each write of a slot.
-        name: The state, kind or slot.
-        enabled: Whether a run stops there.
-    """
-
-    text: str
-    on: On
-    name: str
-    enabled: bool = True
+    breakpoint: Breakpoint
+    event: int
+    reason: str
 
 
-def parse(call: Call, text: str) -> Breakpoint:
+def parse(call: Call, text: str, when: str | None = None, hit_count: int | None = None) -> Breakpoint:
     """A breakpoint as a person writes it.
 
     Raises:
-        EngineError: ``UNKNOWN_SLOT``; ``BAD_ARGUMENT`` for another form, and for a state or kind that this
-            call does not know (naming similar ones).
+        EngineError: ``UNKNOWN_SLOT``, ``UNKNOWN_VISIT``; ``BAD_ARGUMENT`` for another form, for a name that
+            this call does not know (naming similar ones), and for what is no condition or count.
     """
     written = text.strip()
-    on, colon, name = written.partition(":")
-    if not colon or not name:
-        raise EngineError(
-            "BAD_ARGUMENT", f"{shown(written) or 'nothing'} is no breakpoint: write {FORMS}", argument="on"
-        )
-    if on == "slot":
-        check_slot(call, name)
-        return Breakpoint(written, "slot", name)
-    if on == "state":
-        _known("state", name, _states(call))
-        return Breakpoint(written, "state", name)
-    if on == "event":
-        _known("event kind", name, set(ALL_KINDS))
-        return Breakpoint(written, "event", name)
-    raise _no_breakpoint(written)
-
-
-def _no_breakpoint(written: str) -> EngineError:
-    message = f"{shown(written) or 'nothing'} is no breakpoint: write {FORMS}"
-    return EngineError("BAD_ARGUMENT", message, argument="on")
-
-
-def _states(call: Call) -> set[str]:
-    declared = call.flow.by_state.keys() if call.flow is not None else ()
-    return {visit.state_id for visit in call.visits}.union(declared)
-
-
-def _known(what: str, name: str, known: set[str]) -> None:
-    if name not in known:
-        message = f"no {what} {shown(name)} in this call{hint(name, sorted(known))}"
-        raise EngineError("BAD_ARGUMENT", message, argument="on", name=name[:200])
+    form, name = split(written)
+    FORMS[form].check(call, name)
+    if when is not None:
+        condition.compiled(when)
+    if hit_count is not None and hit_count < 1:
+        raise EngineError("BAD_ARGUMENT", "hit_count counts from 1", argument="hit_count")
+    return Breakpoint(written, when, hit_count)
 
 
 def track_of(call: Call, point: Breakpoint) -> Track:
-    """The events a breakpoint stops at."""
-    known = index(call)
-    if point.on == "state":
-        return known.state(call, point.name)
-    return known.slot(call, point.name) if point.on == "slot" else known.kind(call, point.name)
+    """The candidates of a breakpoint."""
+    form, name = split(point.text)
+    return FORMS[form].track(call, name)
 
 
 def run_to(
@@ -98,6 +65,7 @@ def run_to(
     reverse: bool = False,
     count: int = 1,
     cancelled: Callable[[], bool] | None = None,
+    undecided: list[Undecided] | None = None,
 ) -> Stop:
     """The `count`-th hit from a cursor, else the end (backwards: the start) of the call.
 
@@ -108,25 +76,26 @@ def run_to(
         reverse: Run backwards.
         count: Which hit to stop at; a negative one runs the other way.
         cancelled: Asked now and then whether to give up.
+        undecided: Takes the candidates that were passed over because their condition can't be decided.
 
     Raises:
         EngineError: ``CANCELLED``.
     """
-    here = place_of(call, cursor)
     back = reverse != (count < 0)
-    points = [point for point in breakpoints if point.enabled]
-    tracks: list[Track] = []
-    for point in points:
-        _check(cancelled)
-        tracks.append(track_of(call, point))
+    runs = []
+    for point in breakpoints:
+        if point.enabled:
+            _check(cancelled)
+            runs.append(_Run(call, point, cancelled, undecided))
+    here = place_of(call, cursor)
     hit: tuple[int, Breakpoint] | None = None
     for _ in range(abs(count)):
         _check(cancelled)
-        hit = _next(points, tracks, here, back)
+        hit = _nearest(runs, here, back)
         if hit is None:
             return _ran_out(call, cursor, back)
         here = int(index(call).place[hit[0]])
-    return Stop(cursor) if hit is None else Stop(cursor_of(call, hit[0]), hit=hit[1].text)
+    return Stop(cursor) if hit is None else Stop(cursor_of(call, hit[0]), hit=hit[1])
 
 
 def _check(cancelled: Callable[[], bool] | None) -> None:
@@ -134,18 +103,69 @@ def _check(cancelled: Callable[[], bool] | None) -> None:
         raise EngineError("CANCELLED", "the run was interrupted")
 
 
-def _next(
-    points: Sequence[Breakpoint], tracks: Sequence[Track], here: int, back: bool
-) -> tuple[int, Breakpoint] | None:
-    """The nearest event of any track in one direction, and the breakpoint that hit."""
+class _Run:
+    """One breakpoint in a run: where its next hit is."""
+
+    def __init__(
+        self,
+        call: Call,
+        point: Breakpoint,
+        cancelled: Callable[[], bool] | None,
+        undecided: list[Undecided] | None,
+    ) -> None:
+        self.point = point
+        self._call = call
+        self._cancelled = cancelled
+        self._undecided = undecided
+        self._track = track_of(call, point)
+        if point.hit_count is not None:
+            self._track = self._counted(point.hit_count)
+
+    def _counted(self, count: int) -> Track:
+        """The one hit of a number."""
+        seen = 0
+        for number in range(len(self._track.places)):
+            seen += self._hit(number)
+            if seen == count:
+                return Track(self._track.places[number : number + 1], self._track.events[number : number + 1])
+        return Track(self._track.places[:0], self._track.events[:0])
+
+    def next(self, here: int, back: bool) -> tuple[int, int] | None:
+        """Place and event of the nearest hit in one direction."""
+        places, step = self._track.places, -1 if back else 1
+        number = int(np.searchsorted(places, here, "left" if back else "right")) - back
+        while 0 <= number < len(places):
+            if self.point.hit_count is not None or self._hit(number):
+                return int(places[number]), int(self._track.events[number])
+            number += step
+        return None
+
+    def _hit(self, number: int) -> bool:
+        when = self.point.when
+        if when is None:
+            return True
+        if not number % _ASKED:
+            _check(self._cancelled)
+        event = int(self._track.events[number])
+        found = condition.holds(self._call, event, when)
+        if isinstance(found, bool):
+            return found
+        if self._undecided is not None and len(self._undecided) < UNDECIDED:
+            self._undecided.append(Undecided(self.point, event, found))
+        return False
+
+
+_ASKED = 64
+"""Conditions between two questions whether to give up."""
+
+
+def _nearest(runs: Sequence[_Run], here: int, back: bool) -> tuple[int, Breakpoint] | None:
+    """The nearest hit of any breakpoint in one direction."""
     best: tuple[int, int, Breakpoint] | None = None
-    for point, track in zip(points, tracks, strict=True):
-        number = int(np.searchsorted(track.places, here, "left" if back else "right")) - back
-        if not 0 <= number < len(track.places):
-            continue
-        place = int(track.places[number])
-        if best is None or (place > best[0] if back else place < best[0]):
-            best = (place, int(track.events[number]), point)
+    for run in runs:
+        found = run.next(here, back)
+        if found is not None and (best is None or (found[0] > best[0] if back else found[0] < best[0])):
+            best = (*found, run.point)
     return None if best is None else best[1:]
 
 

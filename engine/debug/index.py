@@ -57,7 +57,10 @@ class Index:
         self.place[self.lane] = before * self.stride + 1 + np.arange(len(self.lane))
         self.writers: dict[int, str] = {}
         self._tracks: dict[Hashable, Track] = {}
+        self._tables: dict[Hashable, Any] = {}
         self._memo: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
+        self._in_order: Ints | None = None
+        self._clocks: NDArray[np.float64] | None = None
         self._clock: tuple[NDArray[np.float64], Ints] | None = None
         self._states: dict[str, Ints] | None = None
         self._slots: frozenset[str] | None = None
@@ -74,6 +77,13 @@ class Index:
             chosen = chosen[np.argsort(places[chosen], kind="stable")]
             known = self._tracks[key] = Track(places[chosen], found[chosen])
         return known
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A table of the whole call, made at the first question and kept."""
+        if key not in self._tables:
+            self._tables[key] = make()
+        table: T = self._tables[key]
+        return table
 
     def memo(self, key: Hashable, make: Callable[[], T], version: int = 0) -> T:
         """A value kept under a key in its latest version; of many keys those asked for last stay."""
@@ -156,10 +166,23 @@ class Index:
             self._names.update({finding.finding_id: finding for finding in call.findings})
         return self._names
 
+    def in_order(self, call: Call) -> Ints:
+        """Every event that a cursor can stand on, owned or not, in the order of places."""
+        if self._in_order is None:
+            both = np.concatenate([call.order.micro, self.lane])
+            self._in_order = both[np.argsort(self.place[both], kind="stable")]
+        return self._in_order
+
+    def clocks(self, call: Call) -> NDArray[np.float64]:
+        """The clock of every event in ms, NaN where there is none."""
+        if self._clocks is None:
+            self._clocks = _clocks(call)
+        return self._clocks
+
     def clock(self, call: Call) -> tuple[NDArray[np.float64], Ints]:
         """For each owned event with a clock: the lowest clock from it on, and its position."""
         if self._clock is None:
-            ms = _clocks(call)[call.order.micro]
+            ms = self.clocks(call)[call.order.micro]
             clocked = np.flatnonzero(~np.isnan(ms))
             self._clock = np.minimum.accumulate(ms[clocked][::-1])[::-1], clocked
         return self._clock

@@ -42,6 +42,7 @@ __all__ = [
     "findings_here",
     "goal",
     "micro_count",
+    "row",
     "state_id",
     "status",
     "unattributed_count",
@@ -130,7 +131,7 @@ def event_row(call: Call, visit: int, micro: int) -> EventRow:
     Raises:
         EngineError: ``BAD_ARGUMENT`` where there is no such event.
     """
-    return _row(call, _event(call, visit, micro))
+    return row(call, _event(call, visit, micro))
 
 
 def event_payload(call: Call, visit: int, micro: int) -> dict[str, Any]:
@@ -151,7 +152,8 @@ def _event(call: Call, visit: int, micro: int) -> int:
     return event
 
 
-def _row(call: Call, event: int) -> EventRow:
+def row(call: Call, event: int) -> EventRow:
+    """Any event of the call as a line of a list."""
     seen = envelope(call, event)
     return EventRow(
         event_id=seen.event_id,
@@ -180,7 +182,7 @@ def unattributed_count(call: Call) -> int:
 
 def unattributed_row(call: Call, number: int) -> EventRow:
     """One line of the lane of unattributed events."""
-    return _row(call, _lane_event(call, number))
+    return row(call, _lane_event(call, number))
 
 
 def unattributed_envelope(call: Call, number: int) -> dict[str, Any]:

@@ -55,8 +55,16 @@ class Ends(NamedTuple):
 
     slot: str
     entry: Point
+    exit: Point
     entry_cell: Cell
     exit_cell: Cell
+
+    @property
+    def differ(self) -> bool:
+        """Whether entry and exit are both known, and say different things."""
+        held = (self.entry_cell, self.exit_cell)
+        known = all(cell.availability != "unavailable" for cell in held)
+        return known and self.entry is not self.exit and _differ(self.entry, self.exit)
 
     def cell(self, call: Call, point: Point) -> Cell:
         """A point of the slot as a cell; most slots hold all through a visit what they entered it with."""
@@ -73,27 +81,25 @@ def variables(call: Call, cursor: Cursor) -> list[VariableRow]:
     if not call.visits:
         return []
     access = access_here(call, cursor)
-    return [
-        _row(call, cursor.visit, event, ends, access.get(ends.slot)) for ends in _ends(call, cursor.visit)
-    ]
+    return [_row(call, cursor.visit, event, held, access.get(held.slot)) for held in ends(call, cursor.visit)]
 
 
-def _row(call: Call, visit: int, event: int, ends: Ends, access: list[Access] | None) -> VariableRow:
-    point = cursor_point(call, visit, ends.slot, event) if event >= 0 else ends.entry
-    writer, written = last_writer(call, ends.slot, point)
+def _row(call: Call, visit: int, event: int, held: Ends, access: list[Access] | None) -> VariableRow:
+    point = cursor_point(call, visit, held.slot, event) if event >= 0 else held.entry
+    writer, written = last_writer(call, held.slot, point)
     return VariableRow(
-        slot=ends.slot,
-        entry=ends.entry_cell,
-        at_cursor=ends.cell(call, point),
-        exit=ends.exit_cell,
+        slot=held.slot,
+        entry=held.entry_cell,
+        at_cursor=held.cell(call, point),
+        exit=held.exit_cell,
         access=access or no_evidence(),
         last_writer=writer,
         last_write=call.event_id(written) if written is not None else None,
-        changed=_differ(ends.entry, point),
+        changed=_differ(held.entry, point),
     )
 
 
-def _ends(call: Call, visit: int) -> list[Ends]:
+def ends(call: Call, visit: int) -> list[Ends]:
     """Entry and exit of every slot: the same at every cursor of a visit."""
     return index(call).memo(("ends", visit), lambda: [_end(call, visit, slot) for slot in call.slot_order])
 
@@ -108,10 +114,9 @@ def _end(call: Call, visit: int, slot: str) -> Ends:
     if seen.exited is None:
         reason = "exit_missing" if seen.closed_by is not None else "no_exit_boundary"
         left = Cell("unavailable", reason=reason, classification=classification(call, slot))
-    else:
-        exit = exit_point(call, visit, slot)
-        left = entered if _same(exit, entry) else cell(call, slot, exit)
-    return Ends(slot, entry, entered, left)
+        return Ends(slot, entry, Point(Gone(reason), -1, START), entered, left)
+    exit = exit_point(call, visit, slot)
+    return Ends(slot, entry, exit, entered, entered if _same(exit, entry) else cell(call, slot, exit))
 
 
 def _same(one: Point, other: Point) -> bool:
@@ -211,12 +216,15 @@ def _context(call: Call, visit: int) -> list[ContextRow]:
     seen = [payload(call, event) if event is not None else {} for event in events]
     further = sorted({name for fields in seen for name in fields} - _NO_FIELD - set(CONTEXT_FIELDS))
     return [
-        ContextRow(name, _field(call, events[0], seen[0], name), _field(call, events[1], seen[1], name))
+        ContextRow(
+            name, context_field(call, events[0], seen[0], name), context_field(call, events[1], seen[1], name)
+        )
         for name in (*CONTEXT_FIELDS, *further)
     ]
 
 
-def _field(call: Call, event: int | None, fields: dict[str, Any], name: str) -> Cell:
+def context_field(call: Call, event: int | None, fields: dict[str, Any], name: str) -> Cell:
+    """What a context snapshot says of a field: its redacted payload, as a cell."""
     event_id = call.event_id(event) if event is not None else None
     listed = fields.get("unavailable_fields")
     if isinstance(listed, list | dict) and name in listed:

@@ -115,6 +115,17 @@ class Timeline:
             line.values.insert(index, point.value)
             line.events.insert(index, point.event)
 
+    def points(self, slot: str) -> list[Point]:
+        """Every point from which on something else is said of a slot, ascending."""
+        line = self._lines.get(slot)
+        places = {*self._base.places, *(line.places if line is not None else ())}
+        found: list[Point] = []
+        for place in sorted(places):
+            point = self.read(slot, place)
+            if not found or point != found[-1]:
+                found.append(point)
+        return found
+
     def read(self, slot: str, place: int) -> Point:
         """What is known of a slot at a place."""
         base = bisect_right(self._base.places, place) - 1

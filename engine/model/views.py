@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from engine.model.artifact import Cell, Edge
+from engine.model.breakpoint import Breakpoint
 
 
 class Cursor(msgspec.Struct, frozen=True, order=True):
@@ -68,6 +69,28 @@ class ContextRow(msgspec.Struct, frozen=True):
     access: list[Access] = []
 
 
+class SlotChange(msgspec.Struct, frozen=True):
+    """What is known of a slot from an event on; ``event_id`` is None before the first that says anything."""
+
+    event_id: str | None
+    kind: str | None
+    visit_id: str | None
+    clock_ms: float | int | None
+    cell: Cell
+    writer: str | None
+    """``writer (kind)`` of the write or seed that gave the value."""
+
+
+class ContextChange(msgspec.Struct, frozen=True):
+    """What one context snapshot says of a field."""
+
+    event_id: str
+    phase: str | None
+    visit_id: str | None
+    clock_ms: float | int | None
+    cell: Cell
+
+
 class Crumb(msgspec.Struct, frozen=True):
     """One visit in the breadcrumb."""
 
@@ -86,12 +109,11 @@ class EdgeTable(msgspec.Struct, frozen=True):
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """Where a motion ended: ``start`` or ``end`` when it ran out, or the breakpoint it hit."""
+    """Where a motion ended: ``at`` the start or end when it ran out, or at the breakpoint it hit."""
 
     cursor: Cursor
     at: Literal["start", "end"] | None = None
-    hit: str | None = None
-    """The breakpoint's text, for example ``slot:_route``."""
+    hit: Breakpoint | None = None
 
 
 class Status(msgspec.Struct, frozen=True):

@@ -14,12 +14,13 @@ import click
 
 from engine import __version__
 from engine.model.errors import EngineError
+from engine.service.actioncli import ActionGroup
 
 USAGE, TYPED_ERROR = 2, 3
 _P = ParamSpec("_P")
 
 
-def _typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
+def typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     """Exit 3 on a typed error: its JSON on stdout, its message on stderr (contract 3.5)."""
 
     @wraps(command)
@@ -40,7 +41,7 @@ def _typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     return run
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=ActionGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="riff-engine")
 def main() -> None:
     """Answer questions about retained voice calls."""
@@ -57,7 +58,7 @@ _SESSION = click.option("--session", help="Which session, where turns.jsonl hold
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the artifact here."
 )
 @click.option("--reveal", is_flag=True, help="Show classified values; the artifact is marked as revealed.")
-@_typed_errors
+@typed_errors
 def hydrate(call: Path, session: str | None, output: Path | None, reveal: bool) -> None:
     """Write the debug artifact of CALL as canonical JSON."""
     from engine.hydrate.document import artifact_chunks
@@ -106,7 +107,7 @@ def _write_whole(output: Path, chunks: Any) -> None:
 @main.command()
 @_CALL
 @click.option("--json", "as_json", is_flag=True, help="Canonical JSON also on a terminal.")
-@_typed_errors
+@typed_errors
 def doctor(call: Path, as_json: bool) -> None:
     """Say what was found of CALL, what was read, and what was not understood."""
     from engine.canonical import canonical
@@ -117,6 +118,21 @@ def doctor(call: Path, as_json: bool) -> None:
         sys.stdout.buffer.write(canonical(report) + b"\n")
     else:
         click.echo(examination.draw(report))
+
+
+@main.command("do")
+@_CALL
+@click.argument("request", default="-")
+@click.option("--jsonl", is_flag=True, help="One request a line, over one session.")
+@typed_errors
+def do_requests(call: Path, request: str, jsonl: bool) -> None:
+    """Answer the REQUEST of a file, or of standard input, about CALL."""
+    from engine.service.asking import do
+
+    refused = do(call, request, jsonl, sys.stdout.buffer)
+    if refused is not None:
+        click.echo(f"riff-engine: {refused.code}: {refused.message}", err=True)
+        sys.exit(TYPED_ERROR)
 
 
 if __name__ == "__main__":

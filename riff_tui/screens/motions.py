@@ -162,7 +162,7 @@ class Motions(Frame):
             return
         words = {"start": "start of the call, no breakpoint hit", "end": "end of the call, no breakpoint hit"}
         stop = message.reached
-        hit = (f"● stopped at {stop.hit}", "accent") if stop.hit else None
+        hit = (f"● stopped at {stop.hit.text}", "accent") if stop.hit else None
         self.stand_at(stop.cursor, (words[stop.at], "warn") if stop.at else hit)
 
     # --- looking ---------------------------------------------------------------------------------------

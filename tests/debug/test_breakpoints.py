@@ -22,14 +22,13 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Call:
 
 
 def test_forms(call: Call) -> None:
-    assert parse(call, " state:menu ") == Breakpoint("state:menu", "state", "menu", True)
-    assert parse(call, "event:slot_write") == Breakpoint("event:slot_write", "event", "slot_write", True)
-    assert parse(call, "slot:a") == Breakpoint("slot:a", "slot", "a", True)
+    assert parse(call, " state:menu ") == Breakpoint("state:menu")
+    assert parse(call, "slot:a", "slots.a == 1", 2) == Breakpoint("slot:a", "slots.a == 1", 2)
 
 
 def test_a_slot_name_may_hold_colons() -> None:
     name = "_required_tool_fired:cap_existing_request__list_tickets:replicant_list_tickets"
-    assert parse(sample("property-menu"), f"slot:{name}").name == name
+    assert parse(sample("property-menu"), f"slot:{name}").text == f"slot:{name}"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,14 @@ def test_a_slot_name_may_hold_colons() -> None:
         ("slot:strey", "UNKNOWN_SLOT", "did you mean stray?"),
         ("state:meny", "BAD_ARGUMENT", "did you mean menu?"),
         ("event:slot_writ", "BAD_ARGUMENT", "did you mean slot_write"),
-        ("guard:always", "BAD_ARGUMENT", "state:<state>, event:<kind>, slot:<name>"),
+        ("writer:flow", "BAD_ARGUMENT", "state:<state>, visit:<visit>, event:<kind>, slot:<name>"),
+        ("guard:alwys", "BAD_ARGUMENT", "no guard alwys"),
+        ("edge:nowhere", "BAD_ARGUMENT", "no edge nowhere"),
+        ("visit:meny#1", "UNKNOWN_VISIT", "did you mean menu#1"),
+        ("finding:EXIT_MISING", "BAD_ARGUMENT", "did you mean EXIT_MISSING"),
+        ("time:soon", "BAD_ARGUMENT", "soon is no number of milliseconds"),
+        ("time:inf", "BAD_ARGUMENT", "inf is no number of milliseconds"),
+        ("input:1", "BAD_ARGUMENT", "input:1 is no breakpoint"),
         ("menu", "BAD_ARGUMENT", "menu is no breakpoint"),
         ("slot:", "BAD_ARGUMENT", "is no breakpoint"),
         ("", "BAD_ARGUMENT", "nothing is no breakpoint"),
@@ -55,7 +61,7 @@ def test_refused(call: Call, text: str, code: str, says: str) -> None:
 
 def test_a_declared_state_that_was_never_visited_is_known() -> None:
     call = sample("property-menu")
-    assert parse(call, "state:cap_pay_rent__amount").on == "state"
+    assert parse(call, "state:cap_pay_rent__amount").text == "state:cap_pay_rent__amount"
     assert run_to(call, moves.start(call), [parse(call, "state:cap_pay_rent__amount")]).at == "end"
 
 
@@ -87,7 +93,7 @@ def test_run(
 ) -> None:
     points = [parse(call, text) for text in texts]
     stop = run_to(call, at(call, begin), points, reverse=reverse, count=count)
-    assert (here(call, stop.cursor), stop.hit) == (reached, hit)
+    assert (here(call, stop.cursor), stop.hit and stop.hit.text) == (reached, hit)
     back = reverse != (count < 0)
     assert stop.at == (None if hit else "start" if back else "end")
 
@@ -115,7 +121,7 @@ def test_an_unlisted_type_of_any_source_stops_as_other(tmp_path: Path) -> None:
 
 
 def test_a_disabled_breakpoint_is_no_stop(call: Call) -> None:
-    off = Breakpoint("slot:a", "slot", "a", False)
+    off = Breakpoint("slot:a", enabled=False)
     assert run_to(call, at(call, "bus:1"), [off]).at == "end"
 
 
@@ -130,8 +136,8 @@ def test_a_lost_event_after_the_last_one_is_no_reason_to_go_back(tmp_path: Path)
     assert run_to(call, Cursor(0, 0, 0), []) == Stop(Cursor(0, 0), "end")
     assert run_to(call, Cursor(0, 0), []) == Stop(Cursor(0, 0), "end")
     assert run_to(call, Cursor(0, 0, 0), [], reverse=True) == Stop(Cursor(0, 0, 0), "start")
-    stop = run_to(call, Cursor(0, 0), [parse(call, "event:capture_failure")], reverse=True)
-    assert stop == Stop(Cursor(0, 0, 0), hit="event:capture_failure")
+    point = parse(call, "event:capture_failure")
+    assert run_to(call, Cursor(0, 0), [point], reverse=True) == Stop(Cursor(0, 0, 0), hit=point)
 
 
 def test_a_run_can_be_cancelled(call: Call) -> None:
@@ -141,7 +147,8 @@ def test_a_run_can_be_cancelled(call: Call) -> None:
     answers = iter([False, False, True])
     with pytest.raises(EngineError, match="interrupted"):
         run_to(call, moves.start(call), [parse(call, "slot:a")], count=2, cancelled=lambda: next(answers))
-    assert run_to(call, moves.start(call), [parse(call, "slot:a")], cancelled=lambda: False).hit == "slot:a"
+    point = parse(call, "slot:a")
+    assert run_to(call, moves.start(call), [point], cancelled=lambda: False).hit == point
 
 
 def test_both_directions_stop_at_the_same_places() -> None:

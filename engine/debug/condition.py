@@ -1,0 +1,149 @@
+"""Conditions of breakpoints: CEL over ``event``, ``slots``, ``visit`` and ``context`` (contract 3.4).
+
+A condition sees what the debugger would show at that event: a value that is unavailable or redacted there is
+absent, so a condition on it can't be decided, and never tells what is hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from engine.debug import projection
+from engine.debug.place import cursor_of
+from engine.hydrate.call import Call
+from engine.hydrate.envelope import envelope
+from engine.hydrate.marks import holds_mark
+from engine.model.artifact import Cell
+from engine.model.errors import EngineError
+
+ROOTS = ("event", "slots", "visit", "context")
+LONGEST = 1000
+"""Characters of a condition."""
+
+
+@lru_cache(maxsize=256)
+def compiled(when: str) -> Any:
+    """The program of a condition.
+
+    Raises:
+        EngineError: ``BAD_ARGUMENT`` for what is no condition, names anything but `ROOTS`, or is longer than
+            `LONGEST`; also where the library is not installed, saying which extra brings it.
+    """
+    if len(when) > LONGEST:
+        raise EngineError("BAD_ARGUMENT", f"a condition has at most {LONGEST} characters", argument="when")
+    try:
+        import cel
+    except ImportError:
+        message = "conditions need the extra cel: pip install 'riff-tui[cel]'"
+        raise EngineError("BAD_ARGUMENT", message, argument="when") from None
+    try:
+        program = cel.compile(when)
+        foreign = sorted(set(program.variables()) - set(ROOTS))
+        if not foreign:
+            _check_functions(program)
+    except (ValueError, RuntimeError, TypeError) as error:
+        raise EngineError("BAD_ARGUMENT", f"no condition: {_first_line(error)}", argument="when") from None
+    if foreign:
+        message = f"a condition knows {', '.join(ROOTS)}, not {foreign[0]}"
+        raise EngineError("BAD_ARGUMENT", message, argument="when")
+    return program
+
+
+def _check_functions(program: Any) -> None:
+    """Refuse a program that calls what there is not; on empty members anything else is no fault of it.
+
+    Raises:
+        RuntimeError: There is no such function.
+    """
+    try:
+        program.execute({name: {} for name in ROOTS})
+    except RuntimeError as error:
+        if "Undefined" in str(error):
+            raise
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return
+
+
+def holds(call: Call, event: int, when: str) -> bool | str:
+    """Whether a condition holds at an event; why not, where it can't be decided there."""
+    program = compiled(when)
+    known: dict[str, Any] = {}
+    for name in program.variables():
+        known[name], unknown = _ROOT[name](call, event)
+        asked = _names(when, name)
+        for absent, why in unknown.items():
+            if asked is None or absent in asked:
+                return f"{name}.{absent} is {why} here"
+    try:
+        found = program.execute(known)
+    except KeyError as error:
+        return f"{error.args[0] if error.args else 'a value'} is not there"
+    except (RuntimeError, TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+        return _first_line(error)
+    return found if isinstance(found, bool) else "the condition gives no truth value"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["?"])[0][:200]
+
+
+@lru_cache(maxsize=1024)
+def _names(when: str, root: str) -> frozenset[str] | None:
+    """The members of a root that a condition asks for; None where it may ask for any of them."""
+    member = r"""(?:\.([A-Za-z_]\w*)(?!\s*\()|\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])"""
+    every = list(re.finditer(rf"\b{root}\b", when))
+    found = list(re.finditer(rf"\b{root}{member}{member if root == 'event' else ''}", when))
+    if root == "event":
+        # Only members of the payload can be hidden; the others are the event's own.
+        plain = [one for one in re.finditer(rf"\bevent{member}", when) if "payload" not in one.groups()]
+        payload = [one for one in found if "payload" in one.groups()[:3]]
+        return _told(payload, 3) if len(plain) + len(payload) == len(every) else None
+    return _told(found, 0) if len(found) == len(every) else None
+
+
+def _told(found: list[re.Match[str]], first: int) -> frozenset[str]:
+    return frozenset(name for one in found for name in one.groups()[first : first + 3] if name is not None)
+
+
+Root = tuple[dict[str, Any], dict[str, str]]
+"""What is known of a root, and what is not, with the reason."""
+
+
+def _event(call: Call, event: int) -> Root:
+    document: dict[str, Any] = msgspec.to_builtins(envelope(call, event))
+    payload = document["payload"]
+    hidden = {key: "redacted" for key, value in payload.items() if holds_mark(value)}
+    document["payload"] = {key: value for key, value in payload.items() if key not in hidden}
+    return {name: value for name, value in document.items() if value is not None}, hidden
+
+
+def _cells(cells: dict[str, Cell]) -> Root:
+    unknown = {
+        name: str(cell.availability) for name, cell in cells.items() if cell.availability != "available"
+    }
+    known = {name: cell.value for name, cell in cells.items() if name not in unknown and not cell.unset}
+    return known, unknown
+
+
+def _slots(call: Call, event: int) -> Root:
+    rows = projection.variables(call, cursor_of(call, event))
+    return _cells({row.slot: row.at_cursor for row in rows})
+
+
+def _visit(call: Call, event: int) -> Root:
+    if not call.visits:
+        return {}, {}
+    seen = call.visits[cursor_of(call, event).visit]
+    return {"visit_id": seen.visit_id, "state_id": seen.state_id, "ordinal": seen.ordinal}, {}
+
+
+def _context(call: Call, event: int) -> Root:
+    rows = projection.context(call, cursor_of(call, event))
+    return _cells({row.field: row.entry for row in rows})
+
+
+_ROOT = {"event": _event, "slots": _slots, "visit": _visit, "context": _context}

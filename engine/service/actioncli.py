@@ -1,0 +1,98 @@
+"""The subcommands of ``riff-engine`` that stand for actions, made from the table when they are asked for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from engine.service.action import Action
+    from engine.service.dispatcher import Answer
+
+
+class ActionGroup(click.Group):
+    """A group that has every action as a command too; the table is read when a name is none of its own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Own commands, then the actions in the order of their table."""
+        from engine.service.schema import ALL
+
+        own = super().list_commands(ctx)
+        return own + [name for name in ALL if name not in own]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """An own command, or the one of an action."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        from engine.service.schema import ALL
+
+        action = ALL.get(cmd_name)
+        return None if action is None else _command(action)
+
+
+def _command(action: Action) -> click.Command:
+    from engine.service.cli import typed_errors
+    from engine.service.schema import DESCRIBE
+
+    alone = action.name == DESCRIBE.name
+    parameters: list[click.Parameter] = [
+        click.Option(["--event"], metavar="ID", help="Ask at this event."),
+        click.Option(["--visit"], metavar="ID", help="Ask at the entry of this visit."),
+        click.Option(["--time"], type=float, metavar="MS", help="Ask at this moment of the call clock."),
+        click.Option(["--session"], help="Which session, where turns.jsonl holds several."),
+    ]
+    return click.Command(
+        action.name,
+        params=[
+            *([] if alone else [click.Argument(["call"], type=click.Path(path_type=Path)), *parameters]),
+            click.Option(
+                ["--arg", "args"], multiple=True, metavar="NAME=JSON",
+                help=f"An argument: {_arguments(action)}. What is no JSON is text.",
+            ),
+            click.Option(["--json", "as_json"], is_flag=True, help="Canonical JSON also on a terminal."),
+        ],
+        help=action.summary,
+        callback=typed_errors(lambda **given: _run(action, **given)),
+    )  # fmt: skip
+
+
+def _arguments(action: Action) -> str:
+    return ", ".join(action.args.__struct_fields__)
+
+
+def _run(
+    action: Action,
+    args: tuple[str, ...],
+    as_json: bool,
+    call: Path | None = None,
+    event: str | None = None,
+    visit: str | None = None,
+    time: float | None = None,
+    session: str | None = None,
+) -> None:
+    from engine.service.asking import Where, argument, ask
+
+    if sum(one is not None for one in (event, visit, time)) > 1:
+        raise click.UsageError("give one of --event, --visit, --time")
+    given: dict[str, Any] = dict(map(argument, args))
+    tell(ask(action.name, call, session, Where(event, visit, time), given), as_json)
+
+
+def tell(told: Answer, as_json: bool) -> None:
+    """Print an answer: drawn for people on a terminal, else its bytes.
+
+    Raises:
+        EngineError: The refusal, where it is one.
+    """
+    if told.error is not None:
+        raise told.error
+    if as_json or not sys.stdout.isatty():
+        sys.stdout.buffer.write(told.document + b"\n")
+        return
+    from engine.service.draw import draw
+
+    draw(told.document)

@@ -1,0 +1,155 @@
+"""``riff-engine do`` and one subcommand an action: requests from a shell (contract 3.5)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import msgspec
+
+from engine.debug import cursor as moves
+from engine.hydrate.call import Call
+from engine.hydrate.pipeline import open_call
+from engine.model.commands import REQUEST
+from engine.model.errors import EngineError
+from engine.service import answers
+from engine.service.arguments import BODY_BYTES
+from engine.service.dispatcher import NEW, Answer, answer
+
+
+class OneCall:
+    """The sessions of one path, opened when they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open: dict[str | None, Call] = {}
+
+    def only(self, session_id: str | None = None) -> Call:
+        """The call of a session id, or the only one there is.
+
+        Raises:
+            EngineError: As `open_call`.
+        """
+        if session_id not in self._open:
+            call = open_call(self._path, session=session_id)
+            self._open[session_id] = self._open[call.session_id] = call
+        return self._open[session_id]
+
+    def __call__(self, session_id: str | None) -> Call:
+        """The call that a request names; without a name only one that has none.
+
+        Raises:
+            EngineError: As `open_call`; ``BAD_ARGUMENT`` where the request does not name it.
+        """
+        call = self.only(session_id)
+        if session_id is None and call.session_id is not None:
+            raise EngineError(
+                "BAD_ARGUMENT", "name the session_id that is asked about", argument="session_id"
+            )
+        return call
+
+
+def do(path: Path, source: str, stream: bool, out: BinaryIO) -> EngineError | None:
+    """Answer a request from a file (``-``: stdin), or one a line over one session.
+
+    Returns:
+        The refusal of a single request, or None; in a stream refusals are lines like any other.
+
+    Raises:
+        EngineError: ``BAD_ARGUMENT`` for a file that can't be read.
+    """
+    calls = OneCall(path)
+    if not stream:
+        told = answer(_whole(source), calls)
+        out.write(told.document + b"\n")
+        return told.error
+    session = NEW
+    with _opened(source) as lines:
+        for line in _lines(lines):
+            told = answer(line, calls, session)
+            session = told.session
+            out.write(told.document + b"\n")
+            out.flush()
+    return None
+
+
+def _opened(source: str) -> BinaryIO:
+    try:
+        return sys.stdin.buffer if source == "-" else Path(source).open("rb")
+    except OSError as problem:
+        message = f"{source} can't be read: {problem.strerror or problem}"
+        raise EngineError("BAD_ARGUMENT", message, argument="request") from None
+
+
+def _whole(source: str) -> bytes:
+    with _opened(source) as file:
+        return file.read(BODY_BYTES + 1)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Lines that are not blank; of one that is too long its beginning, which is refused."""
+    while line := file.readline(BODY_BYTES + 2):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := file.readline(BODY_BYTES)):
+            pass
+        if line.strip():
+            yield line.rstrip(b"\r\n")
+
+
+class Where(msgspec.Struct, frozen=True):
+    """The cursor of a subcommand: an event, a visit or a moment; the start without any."""
+
+    event: str | None = None
+    visit: str | None = None
+    time: float | None = None
+
+    def place(self, call: Call) -> dict[str, Any] | None:
+        """It as a request names it."""
+        if self.time is not None:
+            stands = answers.place(call, moves.at_time(call, self.time))
+            return None if stands is None else {"event_id": stands.event_id}
+        given = {"event_id": self.event, "visit_id": self.visit}
+        return {name: value for name, value in given.items() if value is not None} or None
+
+
+def ask(name: str, path: Path | None, session: str | None, where: Where, args: dict[str, Any]) -> Answer:
+    """Answer the request that a subcommand stands for; the same bytes as any client gets.
+
+    Args:
+        name: The action.
+        path: The call; None for an action that needs none.
+        session: Which session, where there are several.
+        where: The cursor.
+        args: The action's arguments.
+
+    Raises:
+        EngineError: The call can't be opened, or there is no such place in it.
+    """
+    request: dict[str, Any] = {"schema": REQUEST, "action": name, "args": args}
+    if path is None:
+        return answer(msgspec.json.encode(request), _no_call)
+    call = OneCall(path).only(session)
+    request |= {"session_id": call.session_id, "cursor": where.place(call)}
+    return answer(msgspec.json.encode(request), lambda _: call)
+
+
+def _no_call(session_id: str | None) -> Call:
+    raise EngineError("BAD_ARGUMENT", "name the call", argument="call")
+
+
+def argument(written: str) -> tuple[str, Any]:
+    """Name and value of ``NAME=JSON``; what is no JSON is text.
+
+    Raises:
+        click.BadParameter: There is no ``=``.
+    """
+    name, equals, value = written.partition("=")
+    if not equals or not name:
+        raise click.BadParameter(f"{written!r} is not NAME=JSON", param_hint="--arg")
+    try:
+        return name, msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return name, value

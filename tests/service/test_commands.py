@@ -1,0 +1,197 @@
+"""What responses promise: hashes, deltas, pages, sessions (contract 3.1 to 3.4)."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.debug.session import Session
+from engine.hydrate.call import Call
+from engine.hydrate.pipeline import open_call
+from engine.model.breakpoint import Breakpoint
+from engine.service.dispatcher import answer
+from engine.service.schema import ALL
+from tests.debug.helpers import journey
+from tests.service.asked import SAMPLES, ask, request, shell
+
+
+@cache
+def call() -> Call:
+    return open_call(SAMPLES / "property-menu")
+
+
+def body(action: str, cursor: Any = None, **more: Any) -> bytes:
+    return json.dumps(request(action, call().session_id, cursor) | more).encode()
+
+
+def test_stepping_forward_and_back_gives_the_same_bytes() -> None:
+    begin = ask(call(), "seek", visit_id="menu#1")
+    there = ask(call(), "step_into", begin["cursor"], count=5)
+    back = ask(call(), "step_back", there["cursor"], count=5)
+    for name in ("cursor", "projection", "determinism_hash", "exit_decision", "findings"):
+        assert back[name] == begin[name]
+
+
+def test_an_expected_hash_that_is_not_of_this_cursor_refuses() -> None:
+    first = ask(call(), "step_into")
+    for cursor, refused in ((first["cursor"], False), ({"visit_id": "menu#1"}, True)):
+        sent = body("step_into", cursor, expected_hash=first["determinism_hash"])
+        told = answer(sent, lambda _: call())
+        assert (told.error is not None and told.error.code == "STALE_HASH") is refused
+
+
+def test_a_refused_command_changes_nothing() -> None:
+    session = Session((Breakpoint("slot:_route"),))
+    sent = body("clear_breakpoint", args={"all": True}, expected_hash="sha256:0")
+    assert answer(sent, lambda _: call(), session).session is session
+
+
+def test_the_delta_is_what_changed_between_two_cursors() -> None:
+    told = ask(call(), "seek", {"visit_id": "menu#1"}, event_id="bus:21")
+    (delta,) = [one for one in told["variable_delta"] if one["slot"] == "_route"]
+    assert (delta["before"]["unset"], delta["after"]["value"], delta["event_id"]) == (
+        True, "existing_request", "bus:21",
+    )  # fmt: skip
+    assert ask(call(), "inspect_event", {"event_id": "bus:21"})["variable_delta"] == []
+
+
+def test_motions_at_an_end_keep_the_cursor_and_say_so() -> None:
+    end = ask(call(), "seek", end=True)["cursor"]
+    told = ask(call(), "step_into", end)
+    assert (told["cursor"], told["result"]) == (end, {"at": "end"})
+    start = ask(call(), "seek", start=True)["cursor"]
+    assert ask(call(), "step_back", start)["result"] == {"at": "start"}
+
+
+def test_pages_give_every_item_once() -> None:
+    seen, after = [], None
+    while True:
+        told = ask(call(), "list_events", limit=7, after=after)
+        seen += [one["event_id"] for one in told["result"]["events"]]
+        after = told["page"]["next"]
+        assert told["page"]["status"] == ("complete" if after is None else "partial")
+        if after is None:
+            break
+    assert len(seen) == len(set(seen)) == told["page"]["total"]
+    assert seen == [one["event_id"] for one in ask(call(), "list_events", limit=500)["result"]["events"]]
+
+
+@pytest.mark.parametrize("action", sorted(set(ALL) - {"describe", "list_events", "list_conversation"}))
+def test_motions_and_inspections_stay_small(action: str) -> None:
+    needs = {
+        "seek": {"visit_id": "menu#1"}, "set_breakpoint": {"on": "input"}, "clear_breakpoint": {"all": True},
+        "inspect_slot_history": {"slot": "_route"}, "inspect_context_history": {"field": "turn_count"},
+    }  # fmt: skip
+    sent = body(action, {"visit_id": "menu#1"}, args=needs.get(action, {}))
+    assert len(answer(sent, lambda _: call()).document) <= 10 * 1024
+
+
+def test_the_hash_names_artifact_and_place() -> None:
+    hashes = {ask(call(), "seek", event_id=f"bus:{seq}")["determinism_hash"] for seq in (20, 21, 22)}
+    assert len(hashes) == 3
+    other = open_call(SAMPLES / "legacy-ring")
+    assert ask(other, "seek", start=True)["determinism_hash"] not in hashes
+
+
+def test_a_session_keeps_breakpoints_and_a_request_may_bring_its_own() -> None:
+    stream = b"\n".join(
+        [
+            body("set_breakpoint", args={"on": "slot:_route"}),
+            body("set_breakpoint", args={"on": "slot:_route"}),
+            body("list_breakpoints"),
+            body("continue"),
+            body("continue", args={"breakpoints": []}),
+        ]
+    )
+    status, out = shell("do", str(SAMPLES / "property-menu"), "--jsonl", given=stream)
+    told = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert [one["on"] for one in told[2]["result"]["breakpoints"]] == ["slot:_route"]
+    assert told[3]["cursor"]["event_id"] == "bus:21"
+    assert told[3]["result"]["hit"]["id"] == told[0]["result"]["id"]
+    assert told[4]["result"]["at"] == "end"
+
+
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_served() -> None:
+    stream = b"x" * (3 * 1024 * 1024) + b"\n\n" + body("open")
+    _, out = shell("do", str(SAMPLES / "property-menu"), "--jsonl", given=stream)
+    first, second = [json.loads(line) for line in out.splitlines()]
+    assert first["error"]["code"] == "LIMIT_EXCEEDED"
+    assert second["action"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("on", "stops"),
+    [
+        ("visit:ask#1", ["drv:entry_boundary:bus:9"]),
+        ("guard:always=true", ["bus:4"]),
+        ("guard:always=false", ["bus:13"]),
+        ("edge:menu:0", ["bus:10"]),
+        ("time:220", ["bus:10"]),  # recorded later, but of the visit before
+        ("time:230.5", ["bus:11"]),
+        ("time:999999", []),
+    ],
+)
+def test_where_breakpoints_stop(tmp_path_factory: pytest.TempPathFactory, on: str, stops: list[str]) -> None:
+    own = journey(tmp_path_factory.mktemp("call"))
+    for action, cursor, order in (("continue", None, stops), ("reverse_continue", "end", stops[::-1])):
+        place = ask(own, "seek", end=True)["cursor"] if cursor else None
+        found = []
+        while True:
+            told = ask(own, action, place, breakpoints=[{"on": on}])
+            if told["result"]["hit"] is None:
+                break
+            place = told["cursor"]
+            found.append(place["event_id"])
+        assert found == order
+
+
+@pytest.mark.parametrize(
+    ("when", "hits", "undecided"),
+    [
+        ("slots.a == 'y'", ["bus:12"], 1),
+        ("slots.a == 'z'", [], 1),
+        ("event.payload.new == 1", ["bus:8"], 0),
+        ("visit.state_id == 'menu'", ["bus:6", "bus:8", "bus:18"], 0),
+        ("has(slots.phone)", [], 4),  # classified: whether it is set is not told
+        ("slots.phone == '555 0100'", [], 4),
+        ("size(slots) > 0", [], 4),  # may ask for any slot, and one is hidden
+        ("slots['a'] == 'y' && slots.nothing == 1", [], 2),
+        ("slots.a", [], 4),
+    ],
+)
+def test_conditions(
+    tmp_path_factory: pytest.TempPathFactory, when: str, hits: list[str], undecided: int
+) -> None:
+    own = journey(tmp_path_factory.mktemp("call"))
+    found, place, passed = [], None, set()
+    while True:
+        points = [{"on": "event:slot_write", "when": when}]
+        told = ask(own, "continue", place, breakpoints=points)
+        passed |= {one["event_id"] for one in told["result"]["undecided"]}
+        if told["result"]["hit"] is None:
+            break
+        place = told["cursor"]
+        found.append(place["event_id"])
+    assert (found, len(passed)) == (hits, undecided)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(sorted(ALL)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["action", "session_id", "cursor", "args", "branch", "capsule"]), JSON)
+)
+def test_no_request_ends_in_a_traceback(value: dict[str, Any]) -> None:
+    value["schema"] = "riff.debug_command/v1"
+    told = json.loads(answer(json.dumps(value).encode(), lambda _: call()).document)
+    assert told["schema"] in ("riff.debug_response/v1", "riff.debug_error/v1")

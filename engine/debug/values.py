@@ -85,7 +85,7 @@ def variables(call: Call, cursor: Cursor) -> list[VariableRow]:
 
 
 def _row(call: Call, visit: int, event: int, held: Ends, access: list[Access] | None) -> VariableRow:
-    point = cursor_point(call, visit, held.slot, event) if event >= 0 else held.entry
+    point = _point(call, visit, event, held)
     writer, written = last_writer(call, held.slot, point)
     return VariableRow(
         slot=held.slot,
@@ -97,6 +97,17 @@ def _row(call: Call, visit: int, event: int, held: Ends, access: list[Access] | 
         last_write=call.event_id(written) if written is not None else None,
         changed=_differ(held.entry, point),
     )
+
+
+def point_at(call: Call, cursor: Cursor, slot: str) -> Point:
+    """What is known at a cursor of a slot that the call knows; the call has visits."""
+    event = event_of(call, cursor)
+    held = next(one for one in ends(call, cursor.visit) if one.slot == slot)
+    return _point(call, cursor.visit, event, held)
+
+
+def _point(call: Call, visit: int, event: int, held: Ends) -> Point:
+    return cursor_point(call, visit, held.slot, event) if event >= 0 else held.entry
 
 
 def ends(call: Call, visit: int) -> list[Ends]:

@@ -61,6 +61,13 @@ class Conversation:
         rank = _ranks(self._call, np.array([event], np.int64))[0]
         return int(np.searchsorted(self._index.rank, rank, "right")) - 1
 
+    def of_input(self, input_id: str) -> Turn | None:
+        """What the caller did under an input, or None where no row of the caller names it."""
+        for item in self._index.inputs:
+            if item.main and item.turn.input_id == input_id:
+                return input_item(self._call, item)
+        return None
+
     def of_visit(self, visit: int) -> range:
         """The items that stand with a visit, those of unattributed events at its time among them."""
         low, high = np.searchsorted(self._index.rank, [visit << _VISIT, (visit + 1) << _VISIT]).tolist()

@@ -47,12 +47,14 @@ class Asked(NamedTuple):
         cursor: Where the question stands.
         session: What the client has set before.
         cancelled: Asked now and then whether to give up.
+        calls: Opens another call by its session id; None where there is no other.
     """
 
     call: Call
     cursor: Cursor
     session: Session = Session()
     cancelled: Callable[[], bool] | None = None
+    calls: Callable[[str | None], Call] | None = None
 
 
 class Outcome(NamedTuple):

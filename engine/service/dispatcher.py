@@ -84,7 +84,7 @@ def dispatch(
     cursor = answers.cursor_at(call, request.cursor)
     if request.expected_hash is not None and request.expected_hash != answers.determinism_hash(call, cursor):
         raise EngineError("STALE_HASH", "expected_hash is not that of this cursor; nothing was applied")
-    asked = Asked(call, cursor, session, cancelled)
+    asked = Asked(call, cursor, session, cancelled, calls)
     outcome = action.run(asked, args)
     after = session if outcome.session is None else outcome.session
     return _response(action, args, asked, outcome), after

@@ -195,3 +195,58 @@ def test_no_request_ends_in_a_traceback(value: dict[str, Any]) -> None:
     value["schema"] = "riff.debug_command/v1"
     told = json.loads(answer(json.dumps(value).encode(), lambda _: call()).document)
     assert told["schema"] in ("riff.debug_response/v1", "riff.debug_error/v1")
+
+
+# Causes and comparisons.
+
+
+def test_why_leads_from_the_value_to_what_the_caller_said() -> None:
+    found = ask(call(), "why", {"event_id": "bus:21"}, slot="_route")["result"]
+    assert (found["value"]["value"], found["write"]["event_id"]) == ("existing_request", "bus:21")
+    assert found["input"]["acted_on"]["text"] == "Status"
+    assert {one["source"]: one["text"] for one in found["input"]["observations"]} == {
+        "gemini": "stay this", "whisper": "Status",
+    }  # fmt: skip
+    assert found["input"]["audio_range"]["status"] == "available"
+
+
+@pytest.mark.parametrize(
+    ("cursor", "slot", "ends"),
+    [
+        ("bus:5", "a", "the baseline"),
+        ("bus:7", "via", "the edge's verdict"),
+        ("bus:12", "a", "the write names no input"),
+        ("bus:3", "via", "nothing wrote it up to here"),
+    ],
+)
+def test_why_says_where_the_chain_ends(
+    tmp_path_factory: pytest.TempPathFactory, cursor: str, slot: str, ends: str
+) -> None:
+    own = journey(tmp_path_factory.mktemp("call"))
+    assert ask(own, "why", {"event_id": cursor}, slot=slot)["result"]["ends"] == ends
+
+
+def test_two_visits_first_differ_where_what_was_done_differs() -> None:
+    retried = open_call(SAMPLES / "consent-restart")
+    pair = {"baseline_visit_id": "menu_retry#1", "candidate_visit_id": "menu_retry#2"}
+    found = ask(retried, "compare_visits", **pair)["result"]
+    assert (found["event"]["index"], found["event"]["candidate"]["event_id"]) == (2, "bus:43")
+    assert (found["edge"], found["output"]) == (None, None)
+    same = ask(retried, "compare_visits", **pair | {"candidate_visit_id": "menu_retry#1"})["result"]
+    assert [same[name] for name in ("event", "variable", "edge", "output")] == [None] * 4
+
+
+def test_two_calls_first_differ_at_a_visit() -> None:
+    other = open_call(SAMPLES / "consent-restart")
+    calls = {one.session_id: one for one in (call(), other)}
+    for name, aligned, apart in ((call().session_id, 5, False), (other.session_id, 0, True)):
+        sent = json.dumps(request("compare_calls", call().session_id, other=name)).encode()
+        told = json.loads(answer(sent, calls.__getitem__).document)["result"]
+        assert told["candidate"] == name
+        assert (told["divergence"]["aligned"], told["divergence"]["first"] is not None) == (aligned, apart)
+
+
+def test_a_history_names_the_event_behind_every_value() -> None:
+    told = ask(call(), "inspect_slot_history", slot="_route")["result"]["changes"]
+    first = next(one for one in told if one["cell"]["value"] is not None)
+    assert (first["event_id"], first["cell"]["value"]) == ("bus:21", "existing_request")

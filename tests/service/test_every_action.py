@@ -17,6 +17,7 @@ from tests.service.asked import SAMPLES, ask, request, shell
 PATH = SAMPLES / "property-menu"
 MENU = {"visit_id": "menu#1"}
 WRITE = {"event_id": "bus:21"}
+PAIR = {"baseline_visit_id": "menu#1", "candidate_visit_id": "goodbye#1"}
 GUARD = "slot_equals:_route:existing_request"
 
 GOOD: list[tuple[str, Any, dict[str, Any]]] = [
@@ -69,6 +70,9 @@ GOOD: list[tuple[str, Any, dict[str, Any]]] = [
     ("inspect_event", WRITE, {}),
     ("inspect_slot_history", None, {"slot": "_route"}),
     ("inspect_context_history", None, {"field": "turn_count"}),
+    ("why", WRITE, {"slot": "_route"}),
+    ("compare_visits", None, PAIR),
+    ("compare_calls", None, {"other": "v3:pm-0001"}),
 ]
 
 BAD: list[tuple[str, Any, dict[str, Any], str, str | None]] = [
@@ -111,6 +115,15 @@ BAD: list[tuple[str, Any, dict[str, Any], str, str | None]] = [
     ("inspect_slot_history", None, {}, "BAD_ARGUMENT", "args.slot"),
     ("inspect_slot_history", None, {"slot": "nothing"}, "UNKNOWN_SLOT", None),
     ("inspect_context_history", None, {"field": "nothing"}, "BAD_ARGUMENT", "args.field"),
+    ("why", None, {"slot": "nothing"}, "UNKNOWN_SLOT", None),
+    ("compare_visits", None, {"baseline_visit_id": "menu#1"}, "BAD_ARGUMENT", "args.candidate_visit_id"),
+    (
+        "compare_visits",
+        None,
+        {"baseline_visit_id": "menu#1", "candidate_visit_id": "x#1"},
+        "UNKNOWN_VISIT",
+        None,
+    ),
     ("describe", None, {"action": "open"}, "BAD_ARGUMENT", "args.action"),
 ]
 

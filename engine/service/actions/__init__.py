@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.service.action import Action
-from engine.service.actions import histories, inspections, lists, motions, overview, running
+from engine.service.actions import comparing, histories, inspections, lists, motions, overview, running
 
 ACTIONS: dict[str, Action] = {
     action.name: action
-    for module in (overview, lists, motions, running, inspections, histories)
+    for module in (overview, lists, motions, running, inspections, histories, comparing)
     for action in module.ACTIONS
 }
 """Name → action, in the order that help shows."""

@@ -12,6 +12,7 @@ from engine.hydrate.call import Call
 from engine.model.commands import Field, Page
 from engine.model.errors import EngineError
 from engine.model.views import Cursor
+from engine.service.library import Library
 
 LIMIT, MOST = 50, 500
 """Items of one page: without ``limit``, and at most."""
@@ -47,14 +48,14 @@ class Asked(NamedTuple):
         cursor: Where the question stands.
         session: What the client has set before.
         cancelled: Asked now and then whether to give up.
-        calls: Opens another call by its session id; None where there is no other.
+        library: Gives further calls; None where there are none.
     """
 
     call: Call
     cursor: Cursor
     session: Session = Session()
     cancelled: Callable[[], bool] | None = None
-    calls: Callable[[str | None], Call] | None = None
+    library: Library | None = None
 
 
 class Outcome(NamedTuple):
@@ -93,6 +94,23 @@ class Action(NamedTuple):
     result: Any
     summary: str
     fields: tuple[Field, ...] = ()
+
+
+class StoreOutcome(NamedTuple):
+    """What an action on many calls answers."""
+
+    result: Any
+    page: Page = Page()
+
+
+class StoreAction(NamedTuple):
+    """One row of the table of actions that ask about many calls, or about none."""
+
+    name: str
+    args: type[Args]
+    run: Callable[[Library, Any], StoreOutcome]
+    result: Any
+    summary: str
 
 
 class Paged(NamedTuple):

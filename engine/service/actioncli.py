@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from engine.service.action import Action
+    from engine.service.action import Action, StoreAction
     from engine.service.dispatcher import Answer
 
 
@@ -34,12 +34,12 @@ class ActionGroup(click.Group):
         return None if action is None else _command(action)
 
 
-def _command(action: Action) -> click.Command:
+def _command(action: Action | StoreAction) -> click.Command:
+    from engine.service.action import StoreAction
     from engine.service.cli import typed_errors
-    from engine.service.schema import DESCRIBE
 
-    alone = action.name == DESCRIBE.name
-    parameters: list[click.Parameter] = [
+    of_a_call: list[click.Parameter] = [
+        click.Argument(["call"]),
         click.Option(["--event"], metavar="ID", help="Ask at this event."),
         click.Option(["--visit"], metavar="ID", help="Ask at the entry of this visit."),
         click.Option(["--time"], type=float, metavar="MS", help="Ask at this moment of the call clock."),
@@ -48,7 +48,7 @@ def _command(action: Action) -> click.Command:
     return click.Command(
         action.name,
         params=[
-            *([] if alone else [click.Argument(["call"], type=click.Path(path_type=Path)), *parameters]),
+            *([] if isinstance(action, StoreAction) else of_a_call),
             click.Option(
                 ["--arg", "args"], multiple=True, metavar="NAME=JSON",
                 help=f"An argument: {_arguments(action)}. What is no JSON is text.",
@@ -56,30 +56,34 @@ def _command(action: Action) -> click.Command:
             click.Option(["--json", "as_json"], is_flag=True, help="Canonical JSON also on a terminal."),
         ],
         help=action.summary,
-        callback=typed_errors(lambda **given: _run(action, **given)),
+        callback=typed_errors(click.pass_obj(lambda calls, **given: _run(action.name, calls, **given))),
     )  # fmt: skip
 
 
-def _arguments(action: Action) -> str:
+def _arguments(action: Action | StoreAction) -> str:
     return ", ".join(action.args.__struct_fields__)
 
 
 def _run(
-    action: Action,
+    action: str,
+    calls: Path | None,
     args: tuple[str, ...],
     as_json: bool,
-    call: Path | None = None,
+    call: str | None = None,
     event: str | None = None,
     visit: str | None = None,
     time: float | None = None,
     session: str | None = None,
 ) -> None:
-    from engine.service.asking import Where, argument, ask
+    from engine.service.asking import Where, argument, ask, ask_calls
 
     if sum(one is not None for one in (event, visit, time)) > 1:
         raise click.UsageError("give one of --event, --visit, --time")
     given: dict[str, Any] = dict(map(argument, args))
-    tell(ask(action.name, call, session, Where(event, visit, time), given), as_json)
+    if call is None:
+        tell(ask_calls(action, calls, given), as_json)
+    else:
+        tell(ask(action, call, calls, session, Where(event, visit, time), given), as_json)
 
 
 def tell(told: Answer, as_json: bool) -> None:

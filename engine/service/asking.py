@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,47 +13,16 @@ import msgspec
 
 from engine.debug import cursor as moves
 from engine.hydrate.call import Call
-from engine.hydrate.pipeline import open_call
 from engine.model.commands import REQUEST
 from engine.model.errors import EngineError
 from engine.service import answers
 from engine.service.arguments import BODY_BYTES
 from engine.service.dispatcher import NEW, Answer, answer
+from engine.service.library import Folder, Library, Nothing, OnePath, Opened
+from engine.workspace.store import Store
 
 
-class OneCall:
-    """The sessions of one path, opened when they are asked for."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._open: dict[str | None, Call] = {}
-
-    def only(self, session_id: str | None = None) -> Call:
-        """The call of a session id, or the only one there is.
-
-        Raises:
-            EngineError: As `open_call`.
-        """
-        if session_id not in self._open:
-            call = open_call(self._path, session=session_id)
-            self._open[session_id] = self._open[call.session_id] = call
-        return self._open[session_id]
-
-    def __call__(self, session_id: str | None) -> Call:
-        """The call that a request names; without a name only one that has none.
-
-        Raises:
-            EngineError: As `open_call`; ``BAD_ARGUMENT`` where the request does not name it.
-        """
-        call = self.only(session_id)
-        if session_id is None and call.session_id is not None:
-            raise EngineError(
-                "BAD_ARGUMENT", "name the session_id that is asked about", argument="session_id"
-            )
-        return call
-
-
-def do(path: Path, source: str, stream: bool, out: BinaryIO) -> EngineError | None:
+def do(library: Library, source: str, stream: bool, out: BinaryIO) -> EngineError | None:
     """Answer a request from a file (``-``: stdin), or one a line over one session.
 
     Returns:
@@ -61,15 +31,14 @@ def do(path: Path, source: str, stream: bool, out: BinaryIO) -> EngineError | No
     Raises:
         EngineError: ``BAD_ARGUMENT`` for a file that can't be read.
     """
-    calls = OneCall(path)
     if not stream:
-        told = answer(_whole(source), calls)
+        told = answer(_whole(source), library)
         out.write(told.document + b"\n")
         return told.error
     session = NEW
     with _opened(source) as lines:
         for line in _lines(lines):
-            told = answer(line, calls, session)
+            told = answer(line, library, session)
             session = told.session
             out.write(told.document + b"\n")
             out.flush()
@@ -115,29 +84,39 @@ class Where(msgspec.Struct, frozen=True):
         return {name: value for name, value in given.items() if value is not None} or None
 
 
-def ask(name: str, path: Path | None, session: str | None, where: Where, args: dict[str, Any]) -> Answer:
+def ask(
+    name: str, named: str, calls: Path | None, session: str | None, where: Where, args: dict[str, Any]
+) -> Answer:
     """Answer the request that a subcommand stands for; the same bytes as any client gets.
 
     Args:
         name: The action.
-        path: The call; None for an action that needs none.
-        session: Which session, where there are several.
+        named: The call: a path or, in a folder of calls, a session id.
+        calls: The folder of calls.
+        session: Which session of a path, where there are several.
         where: The cursor.
         args: The action's arguments.
 
     Raises:
         EngineError: The call can't be opened, or there is no such place in it.
     """
-    request: dict[str, Any] = {"schema": REQUEST, "action": name, "args": args}
-    if path is None:
-        return answer(msgspec.json.encode(request), _no_call)
-    call = OneCall(path).only(session)
-    request |= {"session_id": call.session_id, "cursor": where.place(call)}
-    return answer(msgspec.json.encode(request), lambda _: call)
+    if calls is not None and not os.path.lexists(named):
+        library: Library = Folder(Store(calls))
+        call = library.call(named)
+    else:
+        call = OnePath(Path(named)).only(session)
+        library = Opened(call)
+    request = {
+        "schema": REQUEST, "action": name, "session_id": call.session_id, "cursor": where.place(call),
+        "args": args,
+    }  # fmt: skip
+    return answer(msgspec.json.encode(request), library)
 
 
-def _no_call(session_id: str | None) -> Call:
-    raise EngineError("BAD_ARGUMENT", "name the call", argument="call")
+def ask_calls(name: str, calls: Path | None, args: dict[str, Any]) -> Answer:
+    """Answer an action that is asked of a folder of calls, or of nothing."""
+    library: Library = Nothing() if calls is None else Folder(Store(calls))
+    return answer(msgspec.json.encode({"schema": REQUEST, "action": name, "args": args}), library)
 
 
 def argument(written: str) -> tuple[str, Any]:

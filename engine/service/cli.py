@@ -43,8 +43,16 @@ def typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 
 @click.group(cls=ActionGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="riff-engine")
-def main() -> None:
+@click.option(
+    "--calls",
+    type=click.Path(path_type=Path),
+    envvar="RIFF_CALLS",
+    help="A folder of calls, asked by session id.",
+)
+@click.pass_context
+def main(ctx: click.Context, calls: Path | None) -> None:
     """Answer questions about retained voice calls."""
+    ctx.obj = calls
 
 
 _CALL = click.argument("call", type=click.Path(path_type=Path))
@@ -121,15 +129,25 @@ def doctor(call: Path, as_json: bool) -> None:
 
 
 @main.command("do")
-@_CALL
-@click.argument("request", default="-")
+@click.argument("words", nargs=-1, metavar="[CALL] [REQUEST]")
 @click.option("--jsonl", is_flag=True, help="One request a line, over one session.")
+@click.pass_obj
 @typed_errors
-def do_requests(call: Path, request: str, jsonl: bool) -> None:
-    """Answer the REQUEST of a file, or of standard input, about CALL."""
+def do_requests(calls: Path | None, words: tuple[str, ...], jsonl: bool) -> None:
+    """Answer the REQUEST of a file, or of standard input, about CALL; with --calls about any call there."""
     from engine.service.asking import do
+    from engine.service.library import Folder, Library, OnePath
+    from engine.workspace.store import Store
 
-    refused = do(call, request, jsonl, sys.stdout.buffer)
+    if len(words) > (2 if calls is None else 1):
+        raise click.UsageError("too many words")
+    if calls is not None:
+        library: Library = Folder(Store(calls))
+    elif words:
+        library, words = OnePath(Path(words[0])), words[1:]
+    else:
+        raise click.UsageError("name a call, or a folder of calls with --calls")
+    refused = do(library, words[0] if words else "-", jsonl, sys.stdout.buffer)
     if refused is not None:
         click.echo(f"riff-engine: {refused.code}: {refused.message}", err=True)
         sys.exit(TYPED_ERROR)

@@ -14,19 +14,16 @@ from engine.canonical import canonical
 from engine.debug import projection
 from engine.debug.names import hint, shown
 from engine.debug.session import Session
-from engine.hydrate.call import Call
 from engine.model.commands import Request, Response
 from engine.model.errors import EngineError
 from engine.service import answers
-from engine.service.action import Action, Asked, Outcome
-from engine.service.actions import ACTIONS
+from engine.service.action import Action, Asked, Outcome, StoreAction
 from engine.service.arguments import as_arguments, read_request
-from engine.service.schema import ALL, DESCRIBE, describe
+from engine.service.library import Library
+from engine.service.schema import ALL
 
 RESPONSE_BYTES = 1024 * 1024
 """Longest response (contract 3.7)."""
-OpenCall = Callable[[str | None], Call]
-"""Gives the call of a session id; raises ``UNKNOWN_SESSION``, and ``BAD_ARGUMENT`` where it needs a name."""
 Cancelled = Callable[[], bool]
 NEW = Session()
 
@@ -46,11 +43,11 @@ class Answer(NamedTuple):
 
 
 def answer(
-    body: bytes, calls: OpenCall, session: Session = NEW, cancelled: Cancelled | None = None
+    body: bytes, library: Library, session: Session = NEW, cancelled: Cancelled | None = None
 ) -> Answer:
     """Answer the bytes of a request, whatever they are."""
     try:
-        response, after = dispatch(read_request(body), calls, session, cancelled)
+        response, after = dispatch(read_request(body), library, session, cancelled)
         document = canonical(msgspec.to_builtins(response))
         if len(document) > RESPONSE_BYTES:
             message = f"the answer has more than {RESPONSE_BYTES} bytes: ask for a smaller page"
@@ -61,30 +58,29 @@ def answer(
 
 
 def dispatch(
-    request: Request, calls: OpenCall, session: Session = NEW, cancelled: Cancelled | None = None
+    request: Request, library: Library, session: Session = NEW, cancelled: Cancelled | None = None
 ) -> tuple[Response, Session]:
     """Answer one request; gives the client's session from here on too. A refused one applies nothing.
 
     Raises:
         EngineError: With a code of contract 3.2.
     """
-    if request.action == DESCRIBE.name:
-        as_arguments(DESCRIBE.name, request.args, DESCRIBE.args)
-        told = describe()
-        return Response(action=request.action, session_id=None, cursor=None, result=told), session
-    action = ACTIONS.get(request.action)
+    action = ALL.get(request.action)
     if action is None:
-        raise EngineError(
-            "UNKNOWN_ACTION", f"there is no action {shown(request.action)}{hint(request.action, ALL)}",
-            action=request.action[:200],
-        )  # fmt: skip
+        message = f"there is no action {shown(request.action)}{hint(request.action, ALL)}"
+        raise EngineError("UNKNOWN_ACTION", message, action=request.action[:200])
     _recorded_only(request)
     args = as_arguments(action.name, _own(request), action.args)
-    call = calls(request.session_id)
+    if isinstance(action, StoreAction):
+        told = action.run(library, args)
+        return Response(
+            action=action.name, session_id=None, cursor=None, result=told.result, page=told.page
+        ), session
+    call = library.call(request.session_id)
     cursor = answers.cursor_at(call, request.cursor)
     if request.expected_hash is not None and request.expected_hash != answers.determinism_hash(call, cursor):
         raise EngineError("STALE_HASH", "expected_hash is not that of this cursor; nothing was applied")
-    asked = Asked(call, cursor, session, cancelled, calls)
+    asked = Asked(call, cursor, session, cancelled, library)
     outcome = action.run(asked, args)
     after = session if outcome.session is None else outcome.session
     return _response(action, args, asked, outcome), after

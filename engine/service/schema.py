@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from engine.model.commands import Request, Response
-from engine.service.action import Action, Args, Asked, Outcome
-from engine.service.actions import ACTIONS
+from engine.service.action import Action, Args, StoreAction, StoreOutcome
+from engine.service.actions import ON_A_CALL, ON_CALLS
+from engine.service.library import Library
 
 
 class Described(msgspec.Struct, frozen=True):
@@ -29,26 +30,20 @@ class Description(msgspec.Struct, frozen=True):
     components: dict[str, Any]
 
 
-def _run(asked: Asked, args: Args) -> Outcome:
+def describe(library: Library, args: Args) -> StoreOutcome:
     """Every action, with its JSON Schemas."""
-    return Outcome(describe())
-
-
-DESCRIBE = Action(
-    "describe", Args, _run, Description, "Every action, with the schemas of its arguments and result."
-)
-
-
-ALL: dict[str, Action] = ACTIONS | {DESCRIBE.name: DESCRIBE}
-"""Every action, by name."""
-
-
-def describe() -> Description:
-    """Every action with its schemas."""
     actions = list(ALL.values())
     types = [Request, Response, *(one for action in actions for one in (action.args, action.result))]
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/{name}")
     request, response, *rest = schemas
     pairs = zip(actions, rest[::2], rest[1::2], strict=True)
     described = [Described(action.name, action.summary, one, two) for action, one, two in pairs]
-    return Description(request, response, described, components)
+    return StoreOutcome(Description(request, response, described, components))
+
+
+WITHOUT_A_CALL: dict[str, StoreAction] = ON_CALLS | {
+    "describe": StoreAction("describe", Args, describe, Description, "Every action, with its JSON Schemas.")
+}
+"""Name → action that needs no cursor."""
+ALL: dict[str, Action | StoreAction] = {**ON_A_CALL, **WITHOUT_A_CALL}
+"""Every action, by name."""

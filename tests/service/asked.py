@@ -13,6 +13,7 @@ from engine.hydrate.call import Call
 from engine.model.commands import REQUEST
 from engine.service.cli import main
 from engine.service.dispatcher import answer
+from engine.service.library import Opened
 
 SAMPLES = Path(__file__).parents[2] / "sample_artifacts"
 
@@ -25,7 +26,7 @@ def request(action: str, session_id: str | None, cursor: Any = None, /, **args: 
 def ask(call: Call, action: str, cursor: Any = None, session: Session | None = None, /, **args: Any) -> Any:
     """The answer in this process, decoded: a response, or an error."""
     body = json.dumps(request(action, call.session_id, cursor, **args)).encode()
-    return json.loads(answer(body, lambda _: call, session or Session()).document)
+    return json.loads(answer(body, Opened(call), session or Session()).document)
 
 
 def shell(*words: str, given: bytes | None = None) -> tuple[int, bytes]:

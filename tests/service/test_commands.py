@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,11 @@ from engine.debug.session import Session
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
 from engine.model.breakpoint import Breakpoint
+from engine.service.actions import ON_A_CALL
 from engine.service.dispatcher import answer
+from engine.service.library import Folder, Opened
 from engine.service.schema import ALL
+from engine.workspace.store import Store
 from tests.debug.helpers import journey
 from tests.service.asked import SAMPLES, ask, request, shell
 
@@ -41,14 +45,14 @@ def test_an_expected_hash_that_is_not_of_this_cursor_refuses() -> None:
     first = ask(call(), "step_into")
     for cursor, refused in ((first["cursor"], False), ({"visit_id": "menu#1"}, True)):
         sent = body("step_into", cursor, expected_hash=first["determinism_hash"])
-        told = answer(sent, lambda _: call())
+        told = answer(sent, Opened(call()))
         assert (told.error is not None and told.error.code == "STALE_HASH") is refused
 
 
 def test_a_refused_command_changes_nothing() -> None:
     session = Session((Breakpoint("slot:_route"),))
     sent = body("clear_breakpoint", args={"all": True}, expected_hash="sha256:0")
-    assert answer(sent, lambda _: call(), session).session is session
+    assert answer(sent, Opened(call()), session).session is session
 
 
 def test_the_delta_is_what_changed_between_two_cursors() -> None:
@@ -81,14 +85,18 @@ def test_pages_give_every_item_once() -> None:
     assert seen == [one["event_id"] for one in ask(call(), "list_events", limit=500)["result"]["events"]]
 
 
-@pytest.mark.parametrize("action", sorted(set(ALL) - {"describe", "list_events", "list_conversation"}))
+PAIRS = {"compare_visits", "compare_calls"}
+
+
+@pytest.mark.parametrize("action", sorted(set(ON_A_CALL) - {"list_events", "list_conversation", *PAIRS}))
 def test_motions_and_inspections_stay_small(action: str) -> None:
     needs = {
         "seek": {"visit_id": "menu#1"}, "set_breakpoint": {"on": "input"}, "clear_breakpoint": {"all": True},
-        "inspect_slot_history": {"slot": "_route"}, "inspect_context_history": {"field": "turn_count"},
+        "inspect_slot_history": {"slot": "_route"}, "why": {"slot": "_route"},
+        "inspect_context_history": {"field": "turn_count"},
     }  # fmt: skip
     sent = body(action, {"visit_id": "menu#1"}, args=needs.get(action, {}))
-    assert len(answer(sent, lambda _: call()).document) <= 10 * 1024
+    assert len(answer(sent, Opened(call())).document) <= 10 * 1024
 
 
 def test_the_hash_names_artifact_and_place() -> None:
@@ -193,7 +201,7 @@ JSON = st.recursive(
 )
 def test_no_request_ends_in_a_traceback(value: dict[str, Any]) -> None:
     value["schema"] = "riff.debug_command/v1"
-    told = json.loads(answer(json.dumps(value).encode(), lambda _: call()).document)
+    told = json.loads(answer(json.dumps(value).encode(), Opened(call())).document)
     assert told["schema"] in ("riff.debug_response/v1", "riff.debug_error/v1")
 
 
@@ -236,12 +244,12 @@ def test_two_visits_first_differ_where_what_was_done_differs() -> None:
     assert [same[name] for name in ("event", "variable", "edge", "output")] == [None] * 4
 
 
-def test_two_calls_first_differ_at_a_visit() -> None:
+def test_two_calls_first_differ_at_a_visit(tmp_path: Path) -> None:
     other = open_call(SAMPLES / "consent-restart")
-    calls = {one.session_id: one for one in (call(), other)}
+    library = Folder(Store(SAMPLES, tmp_path / "calls.sqlite"))
     for name, aligned, apart in ((call().session_id, 5, False), (other.session_id, 0, True)):
         sent = json.dumps(request("compare_calls", call().session_id, other=name)).encode()
-        told = json.loads(answer(sent, calls.__getitem__).document)["result"]
+        told = json.loads(answer(sent, library).document)["result"]
         assert told["candidate"] == name
         assert (told["divergence"]["aligned"], told["divergence"]["first"] is not None) == (aligned, apart)
 

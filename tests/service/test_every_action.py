@@ -12,6 +12,8 @@ import pytest
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
 from engine.service.dispatcher import answer
+from engine.service.library import Folder, Opened
+from engine.workspace.store import Store
 from tests.service.asked import SAMPLES, ask, request, shell
 
 PATH = SAMPLES / "property-menu"
@@ -75,6 +77,17 @@ GOOD: list[tuple[str, Any, dict[str, Any]]] = [
     ("compare_calls", None, {"other": "v3:pm-0001"}),
 ]
 
+OF_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("list_calls", {}),
+    ("list_calls", {"limit": 1, "after": "1"}),
+    ("list_calls", {"finding": "TRANSCRIPT_DISAGREEMENT", "since": "2026-07-01T00:00:00Z"}),
+    ("latest_call", {}),
+    ("latest_call", {"flow_id": "property"}),
+    ("latest_call", {"kind": "no such kind"}),
+    ("list_calls", {"since": "yesterday"}),
+    ("list_calls", {"finding": "NOTHING"}),
+]
+
 BAD: list[tuple[str, Any, dict[str, Any], str, str | None]] = [
     ("stepinto", None, {}, "UNKNOWN_ACTION", None),
     ("", None, {}, "UNKNOWN_ACTION", None),
@@ -135,7 +148,7 @@ def call() -> Call:
 
 def test_the_table_holds_every_action_that_is_described() -> None:
     described = {one["action"] for one in ask(call(), "describe")["result"]["actions"]}
-    assert described == {action for action, _, _ in GOOD}
+    assert described == {action for action, _, _ in GOOD} | {action for action, _ in OF_CALLS}
 
 
 @pytest.mark.parametrize(("action", "cursor", "args"), GOOD)
@@ -143,7 +156,7 @@ def test_one_request_has_one_answer_everywhere(
     tmp_path: Path, action: str, cursor: Any, args: dict[str, Any]
 ) -> None:
     body = json.dumps(request(action, call().session_id, cursor, **args)).encode()
-    told = answer(body, lambda _: call())
+    told = answer(body, Opened(call()))
     assert told.error is None
     response = json.loads(told.document)
     assert (response["schema"], response["action"], response["mode"]) == (
@@ -153,11 +166,30 @@ def test_one_request_has_one_answer_everywhere(
     assert shell("do", str(PATH), str(tmp_path / "request.json")) == (0, told.document + b"\n")
     assert shell("do", str(PATH), given=body) == (0, told.document + b"\n")
     assert shell("do", str(PATH), "--jsonl", given=body + b"\n") == (0, told.document + b"\n")
+    calls = ("--calls", str(SAMPLES))
+    assert shell(*calls, "do", given=body) == (0, told.document + b"\n")
     words = [] if action == "describe" else [str(PATH)]
     for name, option in (("event_id", "--event"), ("visit_id", "--visit")):
         words += [option, cursor[name]] if cursor and name in cursor else []
     words += [word for name, value in args.items() for word in ("--arg", f"{name}={json.dumps(value)}")]
     assert shell(action, *words) == (0, told.document + b"\n")
+    if words:
+        assert shell(*calls, action, str(call().session_id), *words[1:]) == (0, told.document + b"\n")
+
+
+@pytest.mark.parametrize(("action", "args"), OF_CALLS)
+def test_one_request_about_many_calls_has_one_answer_everywhere(
+    tmp_path: Path, action: str, args: dict[str, Any]
+) -> None:
+    library = Folder(Store(SAMPLES, tmp_path / "calls.sqlite"))
+    body = json.dumps(request(action, None, **args)).encode()
+    told = answer(body, library)
+    status = 0 if told.error is None else 3
+    calls = ("--calls", str(SAMPLES))
+    assert shell(*calls, "do", given=body) == (status, told.document + b"\n")
+    assert shell(*calls, "do", "--jsonl", given=body) == (0, told.document + b"\n")
+    words = [word for name, value in args.items() for word in ("--arg", f"{name}={json.dumps(value)}")]
+    assert shell(*calls, action, *words) == (status, told.document + b"\n")
 
 
 @pytest.mark.parametrize(("action", "cursor", "args", "code", "argument"), BAD)
@@ -165,7 +197,7 @@ def test_a_wrong_request_is_refused_with_a_code(
     action: str, cursor: Any, args: dict[str, Any], code: str, argument: str | None
 ) -> None:
     body = json.dumps(request(action, call().session_id, cursor, **args)).encode()
-    told = answer(body, lambda _: call())
+    told = answer(body, Opened(call()))
     error = json.loads(told.document)["error"]
     assert error["code"] == code
     if argument is not None:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from engine.service.action import Action
-from engine.service.actions import comparing, histories, inspections, lists, motions, overview, running
+from engine.service.action import Action, StoreAction
+from engine.service.actions import (
+    calls,
+    comparing,
+    histories,
+    inspections,
+    lists,
+    motions,
+    overview,
+    running,
+)
 
-ACTIONS: dict[str, Action] = {
+ON_A_CALL: dict[str, Action] = {
     action.name: action
     for module in (overview, lists, motions, running, inspections, histories, comparing)
     for action in module.ACTIONS
 }
-"""Name → action, in the order that help shows."""
+"""Name → action that is asked at a cursor of a call, in the order that help shows."""
+ON_CALLS: dict[str, StoreAction] = {action.name: action for action in calls.ACTIONS}
+"""Name → action that is asked of a folder of calls."""

@@ -60,9 +60,9 @@ def compare_visits(asked: Asked, args: VisitsArgs) -> Outcome:
 
 def compare_calls(asked: Asked, args: CallsArgs) -> Outcome:
     """Where another call first goes another way."""
-    if asked.calls is None:
+    if asked.library is None:
         raise EngineError("UNKNOWN_SESSION", "only this call is open here", session=args.other[:200])
-    other = asked.calls(args.other)
+    other = asked.library.call(args.other)
     found = compare.compare_calls(asked.call, other)
     return Outcome(Calls(asked.call.session_id, other.session_id, found))
 

@@ -1,0 +1,130 @@
+"""Where a client's calls come from: one path, or a folder of calls (contract 3.2, 3.5)."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Protocol
+
+from engine.hydrate.call import Call
+from engine.hydrate.pipeline import open_call
+from engine.model.calls import CallRow
+from engine.model.errors import EngineError
+from engine.workspace.store import Store
+
+
+class Library(Protocol):
+    """Gives calls by session id, and lists them."""
+
+    def call(self, session_id: str | None) -> Call:
+        """The call of a session.
+
+        Raises:
+            EngineError: ``UNKNOWN_SESSION``, ``AMBIGUOUS_LINK``; ``BAD_ARGUMENT`` where it has to be named;
+                what opening it raises.
+        """
+
+    def rows(self) -> list[CallRow]:
+        """Every call, the newest first.
+
+        Raises:
+            EngineError: ``BAD_ARGUMENT`` where there is no folder of calls; what listing it raises.
+        """
+
+
+class Opened:
+    """A library of one call that is open already."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def call(self, session_id: str | None) -> Call:
+        """The call, where it is named right."""
+        if session_id != self._call.session_id:
+            if session_id is None:
+                raise EngineError("BAD_ARGUMENT", "name the session_id", argument="session_id")
+            raise EngineError("UNKNOWN_SESSION", "no call of that session is here", session=session_id[:200])
+        return self._call
+
+    def rows(self) -> list[CallRow]:
+        """None: one call is no folder of calls."""
+        raise _no_folder()
+
+
+class OnePath:
+    """The sessions of one path, opened when they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open: dict[str | None, Call] = {}
+
+    def only(self, session_id: str | None = None) -> Call:
+        """The call of a session, or the only one there is.
+
+        Raises:
+            EngineError: As `open_call`.
+        """
+        if session_id not in self._open:
+            call = open_call(self._path, session=session_id)
+            self._open[session_id] = self._open[call.session_id] = call
+        return self._open[session_id]
+
+    def call(self, session_id: str | None) -> Call:
+        """The call that a request names; without a name only one that has none."""
+        return Opened(self.only(session_id)).call(session_id)
+
+    def rows(self) -> list[CallRow]:
+        """None: one call is no folder of calls."""
+        raise _no_folder()
+
+
+class Nothing:
+    """No calls at all: for actions that need none."""
+
+    def call(self, session_id: str | None) -> Call:
+        """None."""
+        raise EngineError("BAD_ARGUMENT", "name the call", argument="call")
+
+    def rows(self) -> list[CallRow]:
+        """None."""
+        raise _no_folder()
+
+
+KEPT = 4
+"""Calls that a folder keeps open."""
+
+
+class Folder:
+    """The calls below a folder. Safe with several threads; a call that has changed is opened anew."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._open: OrderedDict[tuple[str, str | None, str | None], Call] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def call(self, session_id: str | None) -> Call:
+        """The call of a session; of those asked for last some stay open."""
+        if session_id is None:
+            raise EngineError("BAD_ARGUMENT", "name the session_id", argument="session_id")
+        with self._lock:
+            row = self._store.find(session_id)
+            if row.error is not None:
+                raise EngineError(row.error.code, row.error.message)
+            key = row.path, session_id, row.artifact_hash
+            call = self._open.get(key)
+            if call is None:
+                call = self._open[key] = open_call(self._store.root / row.path, session=session_id)
+                if len(self._open) > KEPT:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(key)
+            return call
+
+    def rows(self) -> list[CallRow]:
+        """Every call, the newest first."""
+        with self._lock:
+            return self._store.rows()
+
+
+def _no_folder() -> EngineError:
+    return EngineError("BAD_ARGUMENT", "there is no folder of calls: name one with --calls", argument="calls")

@@ -17,6 +17,7 @@ from engine.hydrate.redaction import redactor
 from engine.model.artifact import Beat
 
 _TYPED_CALLS = frozenset({"console", "web", "simulator", "eval"})
+_GAP = "events of this visit are missing"
 _SENT_AT = ("outbound_accepted", "client_playback")
 
 
@@ -84,8 +85,10 @@ def _generated(seen: Evidence) -> Beat:
         against.append(f"{_count(len(failed), 'attempt')} {' and '.join(outcomes)} before any text or audio")
     if parts:
         return seen.beat("proven", "; ".join(parts + against), [*first, *received, *seen.of(*traced)])
-    if against:
+    if suppressed or (failed and not seen.has_gap):
         return seen.beat("disproven", "; ".join(against), [*suppressed, *failed])
+    if failed:
+        return seen.beat("unavailable", f"not_recorded: {_GAP}, text or audio may be among them")
     if seen.of(*AUDIO):
         return seen.beat("unavailable", "not_recorded: playback rows alone prove only what was sent")
     return _nothing(seen, "no text, audio, prompt or asset of this visit was recorded")
@@ -128,6 +131,8 @@ def _sent(seen: Evidence) -> Beat:
     if parts:
         return seen.beat("proven", "; ".join(parts), [*proof, *pushed, *receipts])
     failed = seen.at_stage(_SENT_AT, "audio_failed")
+    if failed and seen.has_gap:
+        return seen.beat("unavailable", f"not_recorded: {_GAP}, a start may be among them")
     if failed:
         stages = sorted({str(seen.row(event).get("evidence_stage")) for event in failed})
         why = seen.row(failed[0]).get("reason")
@@ -209,9 +214,7 @@ def _decided(seen: Evidence) -> Beat:
         seen.of(k) for k in ("locked_choice_evaluated", "tool_result", "transition_committed")
     )
     parts += [choice_text(seen.row(event)) for event in choices]
-    parts += [
-        f"tool {_word(seen, e, 'tool')} {'ok' if seen.row(e).get('ok') is True else 'failed'}" for e in tools
-    ]
+    parts += [f"tool {_word(seen, event, 'tool')} {_tool_outcome(seen, event)}" for event in tools]
     won: list[int] = []
     for index in call.verdicts.by_visit.get(seen.index, ()):
         reading = call.verdicts.read(seen.index, index)
@@ -224,6 +227,11 @@ def _decided(seen: Evidence) -> Beat:
             "unavailable", "not_recorded: no selection, choice, tool result, winning verdict or commit"
         )
     return seen.beat("proven", "; ".join(dict.fromkeys(parts)), [*selected, *choices, *tools, *won, *commits])
+
+
+def _tool_outcome(seen: Evidence, event: int) -> str:
+    ok = seen.row(event).get("ok")
+    return "ok" if ok is True else "failed" if ok is False else "outcome unknown"
 
 
 def _word(seen: Evidence, event: int, key: str) -> str:

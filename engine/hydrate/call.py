@@ -6,6 +6,7 @@ exit boundary of each visit. A document (an envelope, a snapshot) is made when i
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -49,6 +50,8 @@ ALL_KINDS: tuple[str, ...] = (
 """Kind by code, bus kinds first with the codes of the ledger."""
 KIND_CODES = {kind: code for code, kind in enumerate(ALL_KINDS)}
 _CONTEXT = KIND_CODES["state_context_snapshot"]
+_BUS_NUMBER = re.compile(r"(0|[1-9][0-9]{0,18})(?:\.([1-9][0-9]{0,18}))?")
+"""What follows ``bus:`` in an id: a ``seq``, and the ordinal of a further event at it, as ids write them."""
 
 
 class Identity(NamedTuple):
@@ -213,12 +216,13 @@ class Call:
         """The event of an id, or None."""
         head, _, rest = event_id.partition(":")
         if head == "bus":
-            seq, _, suffix = rest.partition(".")
-            if seq.isascii() and seq.isdigit() and (suffix == "" or suffix.isdigit()):
-                return self.ledger.find(int(seq), int(suffix or 0))
+            number = _BUS_NUMBER.fullmatch(rest)
+            if number is not None:
+                return self.ledger.find(int(number[1]), int(number[2] or 0))
         if head == "drv":
             name, _, anchor_id = rest.partition(":")
-            return self._find_derived(name, anchor_id)
+            # Nothing stands at a derived event: an id that says so, however deep, is no event's.
+            return None if anchor_id.startswith("drv:") else self._find_derived(name, anchor_id)
         if head == "turn" and isinstance(found := self._ledger_ids.get(event_id), int):
             return found
         return self._extra_ids.get(event_id)

@@ -155,7 +155,7 @@ def _best(
     for start, end, number in items[first:last]:
         common = min(end, one.end_ms) - max(start, one.start_ms)
         shorter = min(end - start, one.end_ms - one.start_ms)
-        if common < 0 or common < share * shorter:
+        if common <= 0 or common < share * shorter:
             continue
         if best is None or (common, -number) > (best[0], -best[1]):
             best = (common, number)

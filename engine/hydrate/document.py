@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.canonical import encode_trusted, normalise
+from engine.canonical import encode_recorded, encode_trusted, normalise
 from engine.hydrate.beats import beats
 from engine.hydrate.call import Call
 from engine.hydrate.conversation import conversation
@@ -17,6 +17,7 @@ from engine.hydrate.hashes import CONTRACT
 from engine.hydrate.outputs import output_attempts, playback_spans
 from engine.hydrate.redaction import redactor
 from engine.hydrate.variables import entry_snapshot, exit_snapshot
+from engine.hydrate.visits import Visit
 from engine.model.artifact import Source
 
 
@@ -42,11 +43,11 @@ def artifact_chunks(call: Call) -> Iterator[bytes]:
         yield opening + encode_trusted(name) + b":"
         opening = b","
         if name in fields:
-            yield encode_trusted(fields[name])
+            yield encode_recorded(fields[name])
             continue
         yield b"["
         for number, item in enumerate(lists[name]):
-            yield (b"," if number else b"") + encode_trusted(item)
+            yield (b"," if number else b"") + encode_recorded(item)
         yield b"]"
     yield b"}"
 
@@ -138,17 +139,37 @@ def _entry_edge(call: Call, visit: int) -> dict[str, Any] | None:
     if seen.entered is None or visit == 0:
         return None
     before = call.visits[visit - 1]
-    follows = before.exited is not None and seen.from_state in (None, before.state_id)
+    follows = _follows(call, before, seen)
     edge_id = seen.entry_edge
     if edge_id is None and follows:
-        reading = call.verdicts.final_reading(visit - 1)
-        verdict = reading.winner if reading is not None else None
-        edge_id = before.edge_id if before.edge_id is not None else verdict
+        edge_id = _edge_to(call, visit - 1, seen.state_id)
     return {
         "edge_id": edge_id,
         "from_visit_id": before.visit_id if follows else None,
         "event_id": call.event_id(seen.entered),
     }
+
+
+def _follows(call: Call, before: Visit, seen: Visit) -> bool:
+    """Whether a visit was entered from the one listed before it: nothing says or hides another way in."""
+    if before.exited is None or seen.entered is None or seen.from_state not in (None, before.state_id):
+        return False
+    target = before.to_state if before.to_state is not None else before.commit_to
+    if seen.from_state is None and target not in (None, seen.state_id):
+        return False
+    return not call.parts.gaps.within(before.exited, seen.entered)
+
+
+def _edge_to(call: Call, visit: int, state_id: str) -> str | None:
+    """The edge that exit, commit or verdict of a visit names, where it does not lead to another state."""
+    left, reading = call.visits[visit], call.verdicts.final_reading(visit)
+    named = [(left.exit_edge, left.to_state), (left.commit_edge, left.commit_to)]
+    if reading is not None:
+        named.append((reading.winner, reading.target))
+    for edge_id, target in named:
+        if edge_id is not None:
+            return edge_id if target in (None, state_id) else None
+    return None
 
 
 def context_event(call: Call, visit: int, phase: str) -> int | None:

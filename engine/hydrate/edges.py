@@ -44,7 +44,7 @@ class Reading(NamedTuple):
         named: The winner as recorded.
         unclear: Whether the winner fits several edges.
         unknown: Whether the winner is no declared edge (only where there is a flow).
-        matched: How many edges matched.
+        won: How many edges matched or are named as the winner.
         target: Where the winner leads, or None.
         plain: Whether one edge won, and nothing about it is unclear.
     """
@@ -54,7 +54,7 @@ class Reading(NamedTuple):
     named: str | None
     unclear: bool
     unknown: bool
-    matched: int
+    won: int
     target: str | None
     plain: bool
 
@@ -191,6 +191,8 @@ def read_verdict(state_id: str, raw: bytes | None, winner: str | None, flow: Flo
     edge_id, unclear, target = _join_winner(winner, candidates, declared)
     known = declared is None or any(edge.edge_id == edge_id for edge in declared)
     won = {item.edge_id or f"candidate:{place}" for place, item in enumerate(candidates) if _won(item)}
+    if edge_id is not None and known:
+        won.add(edge_id)
     unknown = winner is not None and not unclear and not known
     plain = not (winner is None or unclear or unknown or len(won) > 1 or any(one.among for one in candidates))
     return Reading(tuple(candidates), edge_id, winner, unclear, unknown, len(won), target, plain)

@@ -31,6 +31,8 @@ _WANTED = (
 )  # fmt: skip
 _IS_WANTED = np.zeros(len(ALL_KINDS), np.bool_)
 _IS_WANTED[[KIND_CODES[kind] for kind in _WANTED]] = True
+_IS_LATE = np.zeros(len(ALL_KINDS), np.bool_)
+_IS_LATE[[KIND_CODES[kind] for kind in LATE_TELEMETRY]] = True
 
 _caused: weakref.WeakKeyDictionary[Call, dict[str, list[int]]] = weakref.WeakKeyDictionary()
 
@@ -81,6 +83,13 @@ class Evidence:
             return None
         return self.call.flow.by_state.get(self.visit.state_id)
 
+    @property
+    def has_gap(self) -> bool:
+        """Whether events of the visit's time are missing, so that what is not there proves nothing."""
+        visit, call = self.visit, self.call
+        end = visit.exited if visit.exited is not None else visit.closed_by
+        return call.parts.gaps.within(visit.first, call.first_extra if end is None else end)
+
     def beat(self, status: Status, explanation: str, events: Iterable[int] = ()) -> Beat:
         """A beat that rests on events; its provenance is that of the weakest."""
         refs = sorted(set(events), key=lambda event: (self.call.keys[event], event))
@@ -96,9 +105,22 @@ def _late_rows(call: Call, visit_id: str) -> list[int]:
     known = _caused.get(call)
     if known is None:
         known = _caused[call] = {}
-        for event, cause in sorted(call.owned.causal.items()):
+        for event, cause in sorted((_stated_causes(call) | call.owned.causal).items()):
             known.setdefault(cause, []).append(event)
     return known.get(visit_id, [])
+
+
+def _stated_causes(call: Call) -> dict[int, str]:
+    """Event → the earlier visit that it names only as its cause, of rows that a later visit lists."""
+    ledger, by_id = call.ledger, call.parts.built.by_id
+    found: dict[int, str] = {}
+    unnamed = _IS_LATE[ledger.kind] & (ledger.visit < 0) & (call.owned.visit >= 0)
+    for event in np.flatnonzero(unnamed).tolist():
+        cause = ledger.payload(event).get("causal_visit_id")
+        visit = by_id.get(cause) if isinstance(cause, str) else None
+        if visit is not None and visit < int(call.owned.visit[event]):
+            found[event] = call.visits[visit].visit_id
+    return found
 
 
 def _provenance(call: Call, events: list[int]) -> Provenance:

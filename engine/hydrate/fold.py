@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.canonical import encode_trusted, sha256
+from engine.canonical import encode_recorded, sha256
 from engine.hydrate.foldstate import GAP, MALFORMED, Known
 from engine.hydrate.gaps import Gaps
 from engine.hydrate.marks import agree, stricter
@@ -40,7 +40,7 @@ class Folded(NamedTuple):
         baseline: The event of the first ``session_slots_seeded``, or None.
         baseline_place: Where it acts.
         seed_class: Slot → strictest classification that a seed gives it.
-        exit_phase: Visit index → its last exit-phase snapshot.
+        exit_phase: Visit index → its exit-phase snapshots, in order.
         unowned: ``(visit index, slot)`` of quarantined writes while that visit was open → event.
         findings: What the fold found.
     """
@@ -49,7 +49,7 @@ class Folded(NamedTuple):
     baseline: int | None
     baseline_place: int | None
     seed_class: dict[str, str]
-    exit_phase: dict[int, ExitPhase]
+    exit_phase: dict[int, list[ExitPhase]]
     unowned: dict[tuple[int, str], int]
     findings: list[Raised]
 
@@ -73,7 +73,7 @@ class _Fold:
         self.baseline: int | None = None
         self.baseline_place: int | None = None
         self.seed_class: dict[str, str] = {}
-        self.exit_phase: dict[int, ExitPhase] = {}
+        self.exit_phase: dict[int, list[ExitPhase]] = {}
         self.unowned: dict[tuple[int, str], int] = {}
         self._writes: list[tuple[Any, ...]] = []
         self._snapshots: list[tuple[Any, ...]] = []
@@ -188,7 +188,7 @@ class _Fold:
             grade = stricter(self.seed_class.get(slot), _text(seed.get("classification")))
             if grade is not None:
                 self.seed_class[slot] = grade
-        stated, actual = captured.columns["fingerprint"][index], sha256(encode_trusted(values))
+        stated, actual = captured.columns["fingerprint"][index], sha256(encode_recorded(values))
         if stated is not None and stated != actual:
             self.findings.append(
                 Raised(
@@ -241,7 +241,7 @@ class _Fold:
         else:
             self.known.replace(place, event, raw)
         if phase == "exit" and owner >= 0:
-            self.exit_phase[owner] = ExitPhase(place, spoken)
+            self.exit_phase.setdefault(owner, []).append(ExitPhase(place, spoken))
 
     def _fingerprint_only(self, place: int, event: int, stated: str | None) -> bool:
         """Whether a fingerprint was held against the fold, and agreed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.canonical import encode_trusted
+from engine.canonical import encode_recorded
 from engine.hydrate.marks import agree, holds_mark
 from engine.hydrate.timeline import UNSET, Gone, Timeline
 from engine.model.findings import Raised
@@ -55,7 +55,7 @@ class Known:
     def encoded(self) -> bytes:
         """Canonical JSON of the values; only meaningful while `complete`."""
         if self._encoded is None:
-            self._encoded = encode_trusted(self.values)
+            self._encoded = encode_recorded(self.values)
         return self._encoded
 
     def hold(self, slot: str, place: int, value: Any, event: int) -> None:

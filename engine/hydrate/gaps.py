@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,11 @@ class Gaps(NamedTuple):
     ranges: list[Gap]
     unplaced: int
     may_hold_writes: bool
+
+    def within(self, after: int, until: int) -> bool:
+        """Whether a range is missing between two events."""
+        place = bisect_right(self.ranges, after, key=lambda gap: gap.before)
+        return place < len(self.ranges) and self.ranges[place].before <= until
 
 
 def find_gaps(

@@ -158,7 +158,14 @@ def compare(
         return "agree", wer, []
     hide = redactor(call).text
     shown = hide(live) == live and hide(timed) == timed
-    return "disagree", wer, word_diff(live, timed) if shown else []
+    if not shown:
+        return "disagree", wer, []
+    # A run of words may be a hidden value though the whole text is none.
+    return (
+        "disagree",
+        wer,
+        [run | {side: hide(run[side]) for side in ("live", "timed")} for run in word_diff(live, timed)],
+    )
 
 
 def _selection(call: Call, turn: CallerTurn) -> int | None:

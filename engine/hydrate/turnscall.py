@@ -21,7 +21,7 @@ from engine.hydrate.identity import flow_mismatch
 from engine.hydrate.ownership import DERIVED, Ownership
 from engine.hydrate.recording import Recording
 from engine.hydrate.sidecars import Sidecars
-from engine.hydrate.timeline import START, UNSET, Gone, Timeline, at
+from engine.hydrate.timeline import START, UNSET, Gone, Timeline, at, gap_before
 from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits, boundary_columns
 from engine.model.errors import EngineError
 from engine.model.limits import Settings
@@ -174,6 +174,8 @@ def _timeline(records: list[TurnRecord]) -> Timeline:
     timeline = Timeline()
     timeline.add_base(START + 1, Gone("no_baseline"), -1)
     for event, record in enumerate(records):
+        if event and record.turn_index > records[event - 1].turn_index + 1:
+            timeline.add_base(gap_before(event), Gone("turns_missing"), -1)
         if record.post_turn_snapshot is None:
             timeline.add_base(at(event), Gone("no_post_turn_snapshot"), event)
             continue

@@ -78,12 +78,19 @@ def exit_point(call: Call, visit: int, slot: str, until: int | None = None) -> P
     if late is not None:
         return late
     point = call.timeline.read(slot, exited)
-    phase = call.parts.folded.exit_phase.get(visit)
-    if phase is None or (phase.slots is not None and slot not in phase.slots):
-        return point
-    # A later contradiction reaches back to just after the snapshot when nothing was written between the two.
-    reached_back = point.value is MISMATCH and point.place == phase.place + 1
-    return call.timeline.read(slot, phase.place) if reached_back else point
+    return _at_exit_phase(call, visit, slot, point) if point.value is MISMATCH else point
+
+
+def _at_exit_phase(call: Call, visit: int, slot: str, lost: Point) -> Point:
+    """What the visit's exit-phase snapshot says of a slot that a later row contradicts.
+
+    It speaks for the exit while nothing changed the slot between the two.
+    """
+    for phase in reversed(call.parts.folded.exit_phase.get(visit, [])):
+        if phase.place < lost.place and (phase.slots is None or slot in phase.slots):
+            stood = call.timeline.read(slot, lost.place - 1)
+            return stood if stood.place <= phase.place else lost
+    return lost
 
 
 def _late_band_write(call: Call, visit: int, slot: str, exited: int, until: int | None) -> Point | None:

@@ -135,7 +135,7 @@ class _Walk:
             self.provisional = False
         elif named is not None and named in self.by_id:
             if self.by_id[named] != self.open:
-                self._refuse(event, "CONFLICTING_ATTRIBUTION", f"{named} was entered and exited before")
+                self._refuse(event, "CONFLICTING_ATTRIBUTION", f"{named} was entered before")
             return
         else:
             if self.open >= 0:

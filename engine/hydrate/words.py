@@ -33,7 +33,7 @@ def words(text: str) -> list[str]:
 
 
 MAX_WORDS = 2_000
-"""Longer texts are compared over their first words only, so that one row can't stall hydration."""
+"""Words that are compared with each other at most, so that one row can't stall hydration."""
 
 
 def edit_distance(one: list[str], other: list[str]) -> int:
@@ -50,21 +50,41 @@ def edit_distance(one: list[str], other: list[str]) -> int:
 
 
 def word_error_rate(live: str, timed: str) -> float | None:
-    """Edit distance over timed words, rounded to four places; None where there are no timed words."""
-    expected, heard = words(timed)[:MAX_WORDS], words(live)[:MAX_WORDS]
+    """Edit distance over timed words, rounded to four places.
+
+    None where there are no timed words, or where too many differ to count them.
+    """
+    expected, heard = words(timed), words(live)
     if not expected:
         return None
-    return round(edit_distance(heard, expected) / len(expected), 4)
+    left, right = _without_common_ends(heard, expected)
+    if max(len(left), len(right)) > MAX_WORDS:
+        return None
+    return round(edit_distance(left, right) / len(expected), 4)
+
+
+def _without_common_ends(one: list[str], other: list[str]) -> tuple[list[str], list[str]]:
+    """Two lists without the words that both begin with and both end with."""
+    shorter = min(len(one), len(other))
+    start = next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    ends = range(shorter - start)
+    end = next((at for at in ends if one[-1 - at] != other[-1 - at]), shorter - start)
+    return one[start : len(one) - end], other[start : len(other) - end]
 
 
 def word_diff(live: str, timed: str) -> list[dict[str, Any]]:
     """``{op, live, timed}`` runs of words: ``equal``, ``replace``, ``delete`` (live only), ``insert``."""
-    heard, expected = words(live)[:MAX_WORDS], words(timed)[:MAX_WORDS]
-    matcher = SequenceMatcher(None, heard, expected, autojunk=False)
-    return [
-        {"op": op, "live": " ".join(heard[a:b]), "timed": " ".join(expected[c:d])}
-        for op, a, b, c, d in matcher.get_opcodes()
+    heard, expected = words(live), words(timed)
+    matcher = SequenceMatcher(None, heard[:MAX_WORDS], expected[:MAX_WORDS], autojunk=False)
+    runs: list[tuple[str, list[str], list[str]]] = [
+        (op, heard[a:b], expected[c:d]) for op, a, b, c, d in matcher.get_opcodes()
     ]
+    more, most = heard[MAX_WORDS:], expected[MAX_WORDS:]
+    if more or most:
+        # What is too long to be compared word by word is one run.
+        op = "equal" if more == most else "replace" if more and most else "delete" if more else "insert"
+        runs.append((op, more, most))
+    return [{"op": op, "live": " ".join(one), "timed": " ".join(other)} for op, one, other in runs]
 
 
 def choose(text: str, options: Sequence[Option]) -> int | None:

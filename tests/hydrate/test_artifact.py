@@ -24,7 +24,7 @@ from tests.hydrate.ask import entered, seeded, start, started
 NAMES = sorted(path.name for path in SAMPLES.iterdir())
 
 GOLDEN = {
-    "revision": 2,
+    "revision": 3,
     "consent-restart": "sha256:4f73d8f9d2ed54a31b40af2bfd0c717c51dd078c8f0d5244c355c8f4cc735bb4",
     "legacy-ring": "sha256:c03b507745ede306c307ac24dab25322c867f03d16e8f224a905041efa2220c7",
     "property-menu": "sha256:15162c10315f3950075866ff39d682607561a8697c3f660fc4ac2ecfe0e3bbb7",
@@ -418,3 +418,18 @@ def test_a_file_name_that_is_no_utf8_does_not_stop_the_artifact(tmp_path: Path) 
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes no such name")
     assert _sources(artifact(open_call(folder)))["audio/x\ufffd.wav"]["status"] == "unused"
+
+
+def test_no_negative_zero_stands_in_the_artifact(tmp_path: Path) -> None:
+    rows = [
+        started(1, clock_ms=-0.0),
+        seeded(2, {"a": -0.0}),
+        entered(3, "menu"),
+        row(4, "slot_write", slot="b", old=None, new={"k": [-0.0, -0.05]}, kind="direct", writer="w"),
+        row(5, "note", text="-0.0"),
+    ]
+    call = open_call(write_call(tmp_path, events=rows, flow=flow(), manifest=manifest()))
+    whole = artifact_bytes(call)
+    assert whole == canonical(json.loads(whole))
+    assert whole.count(b"-0.0") == 2
+    assert b'{"k":[0.0,-0.05]}' in whole

@@ -262,6 +262,7 @@ def verdict(winner: str | None) -> dict[str, Any]:
         ),
         (ev(3, "locked_choice_evaluated", choice="rent", result="matched"), PROVEN, "choice rent, matched"),
         (ev(3, "tool_result", tool="t", call_id="c", ok=False), PROVEN, "tool t failed"),
+        (ev(3, "tool_result", tool="t", call_id="c"), PROVEN, "tool t outcome unknown"),
         (verdict("menu:0"), PROVEN, "menu:0 won"),
         (row(3, "transition_committed", 300, from_state="menu", to_state="bye"), PROVEN, "committed to bye"),
         (verdict(None), UNAVAILABLE, "not_recorded: no selection, choice"),
@@ -289,6 +290,46 @@ def test_output_belongs_to_the_visit_that_caused_it(tmp_path: Path) -> None:
     call = open_call(write_call(tmp_path, events=[*START, *events], flow=flow()))
     assert beats(call, 0)["sent"].refs == ["bus:5"]
     assert beats(call, 1)["sent"].status == UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "events"),
+    [
+        ("sent", [audio(4, "failed", OUTBOUND)]),
+        ("generated", [attempt(4, "terminal", outcome="failed")]),
+    ],
+)
+def test_what_is_not_there_disproves_nothing_where_events_are_missing(
+    tmp_path: Path, name: str, events: list[dict[str, Any]]
+) -> None:
+    found = beat(tmp_path, name, events)
+    assert (found.status, found.refs) == (UNAVAILABLE, [])
+    assert found.explanation.startswith("not_recorded: events of this visit are missing")
+    closed = [row(3, "note"), *events, ev(5, "state_exited"), row(9, "state_entered", state_id="bye")]
+    whole = open_call(write_call(tmp_path, events=[*START, *closed], flow=flow(), name="whole"))
+    assert beats(whole, 0)[name].status == DISPROVEN
+
+
+def test_suppressed_output_is_disproven_where_events_are_missing(tmp_path: Path) -> None:
+    found = beat(tmp_path, "generated", [ev(5, "note")], trace=trace("suppressed", reason="muted"))
+    assert (found.status, found.refs) == (DISPROVEN, ["trace:0"])
+
+
+def test_late_output_that_names_only_its_cause_is_of_that_visit(tmp_path: Path) -> None:
+    late = {"playback_id": "play:2", "evidence_stage": CLIENT, "causal_visit_id": "menu#1"}
+    events = [
+        audio(3, "failed", OUTBOUND),
+        ev(4, "state_exited", to_state="bye", edge_id="menu:0"),
+        row(5, "state_entered", 500, state_id="bye", visit_id="bye#1"),
+        row(6, "audio_started", 600, **late),
+        row(7, "output_attempt_first_audio", 700, output_attempt_id="at:1", causal_visit_id="menu#1"),
+    ]
+    call = open_call(write_call(tmp_path, events=[*START, *events], flow=flow()))
+    cause, observed = beats(call, 0), beats(call, 1)
+    assert {name: (cause[name].status, cause[name].refs) for name in ("generated", "sent", "heard")} == {
+        "generated": (PROVEN, ["bus:7"]), "sent": (PROVEN, ["bus:6"]), "heard": (PROVEN, ["bus:6"]),
+    }  # fmt: skip
+    assert {observed[name].status for name in ("generated", "sent", "heard")} == {UNAVAILABLE}
 
 
 def test_explanations_are_short_and_hide_what_must_be_hidden(tmp_path: Path) -> None:

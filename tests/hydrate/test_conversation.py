@@ -130,6 +130,17 @@ def test_observations_join_from_half_of_the_shorter_range_on(tmp_path: Path, sta
     assert len(lane(call, "caller")) == items
 
 
+@pytest.mark.parametrize("end", [200, 400])
+def test_a_range_without_length_overlaps_nothing(tmp_path: Path, end: int) -> None:
+    events = [
+        said(3, 200, "one", "gemini", start_ms=200, end_ms=200),
+        said(4, 200, "two", "whisper", start_ms=200, end_ms=end),
+    ]
+    call = opened(tmp_path, events)
+    assert [item.agreement for item in lane(call)] == ["single_source"] * 2
+    assert not [one for one in call.findings if one.code == "TRANSCRIPT_DISAGREEMENT"]
+
+
 def test_one_source(tmp_path: Path) -> None:
     (turn,) = lane(opened(tmp_path, [said(3, 2000, "yes", "gemini", input_id="in:1")]), "caller")
     assert (turn.agreement, turn.wer, turn.diff) == ("single_source", None, [])

@@ -11,7 +11,7 @@ from engine.hydrate.call import Call
 from engine.hydrate.edgetable import edge_table
 from engine.hydrate.pipeline import open_call
 from engine.model.artifact import Edge
-from tests.calls import flow, row, slot, state, write_call
+from tests.calls import NO_FILE, flow, row, slot, state, write_call
 from tests.hydrate.ask import (
     committed,
     entered,
@@ -480,3 +480,48 @@ def test_an_exit_that_is_not_committed_owes_no_writes(tmp_path: Path, left: dict
     won = decided(4, "menu:0", ("menu:0", "bye", "always", "matched"))
     call = opened(tmp_path, _moved(won, **left), flow=two_states([("a", 1)], slots=[slot("a")]))
     assert found(call, "BOUNDARY_WRITE_MISMATCH") == []
+
+
+@pytest.mark.parametrize(
+    ("candidates", "words"),
+    [([(*_M1, "matched")], ["won", "won"]), ([(*_M0, "no"), (*_M1, "matched")], ["lost", "won"])],
+)
+def test_a_winner_beside_another_match_is_a_second_winner(
+    tmp_path: Path, candidates: list[Any], words: list[str]
+) -> None:
+    call = opened(tmp_path, start(decided(4, "menu:0", *candidates)), flow=MENU)
+    assert verdicts(call, "menu#1")[:2] == words
+    assert found(call, "MULTIPLE_WINNERS") == ["MULTIPLE_WINNERS:bus:4"]
+
+
+@pytest.mark.parametrize(
+    ("winner", "truncated", "ids"),
+    [("bye", 2, []), ("bye", None, ["UNKNOWN_EDGE:bus:4"]), ("menu:9", 2, ["UNKNOWN_EDGE:bus:4"])],
+)
+def test_a_winner_by_target_may_be_a_candidate_that_was_left_out(
+    tmp_path: Path, winner: str, truncated: int | None, ids: list[str]
+) -> None:
+    call = opened(tmp_path, start(decided(4, winner, (*_M0, "no"), truncated=truncated)), flow=MENU)
+    left_out = "unavailable" if truncated else "not_evaluated"
+    assert verdicts(call, "menu#1") == ["lost", left_out, left_out]
+    assert found(call, "UNKNOWN_EDGE") == ids
+
+
+@pytest.mark.parametrize(
+    ("ring_only", "seqs", "ids"),
+    [
+        (True, (6, 8), []),
+        (True, (6, 7), ["BOUNDARY_WRITE_MISMATCH:bus:5:via"]),
+        (False, (6, 8), ["BOUNDARY_WRITE_MISMATCH:bus:5:via"]),
+    ],
+)
+def test_a_boundary_write_may_be_among_what_is_missing_after_the_exit(
+    tmp_path: Path, ring_only: bool, seqs: tuple[int, int], ids: list[str]
+) -> None:
+    declared = two_states(sets=[("via", "menu")])
+    leaving = [exited(seqs[0], "menu", "bye", edge_id="menu:0"), entered(seqs[1], "bye")]
+    rows = start(
+        write(4, "x", None, 0), decided(5, "menu:0", ("menu:0", "bye", "always", "matched")), *leaving
+    )
+    call = opened(tmp_path, rows, flow=declared, durable=NO_FILE if ring_only else None)
+    assert found(call, "BOUNDARY_WRITE_MISMATCH") == ids

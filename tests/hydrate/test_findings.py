@@ -400,6 +400,14 @@ SEVERAL: dict[str, tuple[Files, list[str]]] = {
               turns=[_turn(0, a=1, b=1), _turn(1, b=2, c=1)]),
         ["UNATTRIBUTED_DIFF:bus:5:a", "UNATTRIBUTED_DIFF:bus:5:b", "UNATTRIBUTED_DIFF:bus:5:c"],
     ),
+    "two records of one turn leave no stretch between them": (
+        _menu(row(4, "turn_complete", turn_index=0), turns=[_turn(0, a=1), _turn(0, a=2)]), [],
+    ),
+    "turns closed in another order leave no stretch between them": (
+        _menu(row(4, "turn_complete", turn_index=1), write(5, "a", None, 1),
+              row(6, "turn_complete", turn_index=0), turns=[_turn(0), _turn(1, a=1)]),
+        [],
+    ),
     "the fingerprints of seeds, of a snapshot and of a context": (
         _events(started(1), seeded(2, {"a": 1}, fingerprint="sha256:0"), entered(3, "menu"),
                 snapshot(4, "entry", {"a": 1}, fingerprint="sha256:0"),

@@ -288,3 +288,39 @@ def test_context_fingerprints(tmp_path: Path) -> None:
     ):  # fmt: skip
         made = row(4, "state_context_snapshot", **fields, **around, context_fingerprint=stated)
         assert found(opened(tmp_path, start(made), name=str(number))) == findings
+
+
+def test_a_negative_zero_is_zero_in_a_fingerprint(tmp_path: Path) -> None:
+    shown_ = snapshot(5, "exit", fingerprint=fingerprint({"a": [0.0]}))
+    call = opened(tmp_path, start(write(4, "a", None, [-0.0]), shown_))
+    assert found(call, "FOLD_MISMATCH") == []
+
+
+CONTRADICTED_LATER: dict[str, tuple[list[dict[str, Any]], Any]] = {
+    "an agreeing row in between changes nothing": (
+        [snapshot(5, "exit", {"x": 1}), snapshot(6, "entry", {"x": 1}, partial=True)], 1,
+    ),
+    "several speak for a slot each": (
+        [snapshot(5, "exit", {"x": 1}, partial=True), snapshot(6, "exit", {"y": 1}, partial=True)], 1,
+    ),
+    "another value in between": (
+        [snapshot(5, "exit", {"x": 1}), snapshot(6, "entry", {"x": 2}, partial=True)],
+        ("unavailable", "fold_mismatch"),
+    ),
+    "a write in between": (
+        [snapshot(5, "exit", {"x": 1}), write(6, "x", 1, 1)], ("unavailable", "fold_mismatch"),
+    ),
+    "none that speaks for the slot": (
+        [snapshot(5, "exit", {"y": 1}, partial=True), snapshot(6, "entry", {"y": 1}, partial=True)],
+        ("unavailable", "fold_mismatch"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONTRADICTED_LATER)
+def test_an_exit_phase_snapshot_speaks_for_the_exit_though_a_later_row_contradicts(
+    tmp_path: Path, case: str
+) -> None:
+    between, expected = CONTRADICTED_LATER[case]
+    rows = start(write(4, "x", None, 1), *between, *left(7), snapshot(9, "entry", {"x": 9, "y": 1}))
+    assert exits(opened(tmp_path, rows), "x")[0] == expected

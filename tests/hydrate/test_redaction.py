@@ -741,3 +741,18 @@ def test_no_answer_at_any_cursor_names_it(tmp_path: Path) -> None:
             projection.status(call, cursor),
         ]
         assert b"the secret" not in canonical(msgspec.to_builtins(answers))
+
+
+def test_the_word_diff_hides_a_run_that_is_a_hidden_value(tmp_path: Path) -> None:
+    rows = start(
+        write(4, "name", None, "bob"),
+        row(5, "caller_transcript", text="it is bob", source="gemini", input_id="i"),
+        row(6, "caller_transcript", text="it is rob", source="whisper", input_id="i"),
+    )
+    call = opened(tmp_path, rows, flow=flow(slots=[slot("name", "pii")]))
+    (item,) = artifact(call)["conversation"]
+    assert item["agreement"] == "disagree"
+    assert item["diff"] == [
+        {"op": "equal", "live": "it is", "timed": "it is"},
+        {"op": "replace", "live": HIDDEN, "timed": "rob"},
+    ]

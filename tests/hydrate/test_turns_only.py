@@ -97,6 +97,10 @@ CELLS: dict[str, tuple[list[Row], list[Any], list[Any]]] = {
         [NO_BASELINE, 1, ("unavailable", "no_post_turn_snapshot")],
         [1, ("unavailable", "no_post_turn_snapshot"), 3],
     ),
+    "turns are missing before a visit": (
+        [turn(0, "menu", "bye", {"x": 1}), turn(3, "bye", "menu", {"x": 2})],
+        [NO_BASELINE, ("unavailable", "turns_missing")], [1, 2],
+    ),
     "the last visit is open": ([turn(0, "menu", "menu", {"x": 1})], [NO_BASELINE], [OPEN]),
 }  # fmt: skip
 

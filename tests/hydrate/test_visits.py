@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.hydrate.document import artifact
 from tests.calls import row
 from tests.hydrate.ask import (
     committed,
@@ -24,6 +25,7 @@ from tests.hydrate.ask import (
     start,
     started,
     steps,
+    verdict,
 )
 
 ODD = "EXIT_MISSING", "ENTRY_MISSING", "EXIT_WITHOUT_ENTRY", "CONFLICTING_ATTRIBUTION"
@@ -194,3 +196,48 @@ def test_ordinals_count_the_entries_of_one_state(tmp_path: Path) -> None:
     assert [(visit.visit_id, visit.ordinal) for visit in call.visits] == [
         (f"menu#{number}", number) for number in range(1, 7)
     ]
+
+
+WAYS: dict[str, tuple[dict[str, Any], dict[str, Any], tuple[str | None, str | None]]] = {
+    "the exit leads here": (
+        exited(4, "menu", "bye", edge_id="menu:0"), entered(5, "bye"), ("menu:0", "menu#1"),
+    ),
+    "the exit says no target": (exited(4, "menu", edge_id="menu:0"), entered(5, "bye"), ("menu:0", "menu#1")),
+    "the exit leads elsewhere": (exited(4, "menu", "end", edge_id="menu:1"), entered(5, "bye"), (None, None)),
+    "the entry names its source, the exit leads elsewhere": (
+        exited(4, "menu", "end", edge_id="menu:1"), entered(5, "bye", from_state="menu"), (None, "menu#1"),
+    ),
+    "the entry names its edge": (
+        exited(4, "menu", "end", edge_id="menu:1"), entered(5, "bye", edge_id="menu:0"), ("menu:0", None),
+    ),
+    "visits may be missing in between": (
+        exited(4, "menu", "bye", edge_id="menu:0"), entered(9, "bye"), (None, None),
+    ),
+    "the entry names another source": (
+        exited(4, "menu", "bye", edge_id="menu:0"), entered(5, "bye", from_state="end"), (None, None),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WAYS)
+def test_the_way_into_a_visit_is_claimed_only_where_nothing_says_or_hides_another(
+    tmp_path: Path, case: str
+) -> None:
+    left, came, (edge_id, source) = WAYS[case]
+    edge = artifact(opened(tmp_path, start(left, came)))["visits"][1]["entry_edge"]
+    assert edge == {"edge_id": edge_id, "from_visit_id": source, "event_id": f"bus:{came['seq']}"}
+
+
+def test_a_commit_tells_where_an_exit_without_a_target_leads(tmp_path: Path) -> None:
+    rows = [exited(4, "menu", edge_id="menu:0"), committed(5, "menu", "end"), entered(6, "bye")]
+    edge = artifact(opened(tmp_path, start(*rows)))["visits"][1]["entry_edge"]
+    assert edge == {"edge_id": None, "from_visit_id": None, "event_id": "bus:6"}
+
+
+def test_a_verdict_names_the_way_into_a_visit_only_where_its_winner_leads_there(tmp_path: Path) -> None:
+    rows = [exited(5, "menu"), entered(6, "bye")]
+    led = [
+        artifact(opened(tmp_path, start(verdict(4, "menu:0", to), *rows), name=to))["visits"][1]["entry_edge"]
+        for to in ("bye", "end")
+    ]
+    assert [edge["edge_id"] for edge in led] == ["menu:0", None]

@@ -31,7 +31,8 @@ def unattributed(call: Call) -> list[Raised]:
         if end is None or after is None:
             before, start = None, None
             continue
-        if before is not None and start is not None:
+        # Rows of one index, or closed in another order, leave no stretch in which a write could stand.
+        if before is not None and start is not None and start < end:
             written = _written(writes.rows, writes.columns["slot"], start, end) if writes else set()
             if None not in written:
                 found += _differences(before, after, written, start, end)

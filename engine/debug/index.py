@@ -6,6 +6,7 @@ stride, in stepping order; an event that no visit owns stands between the two ev
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
@@ -57,6 +58,7 @@ class Index:
         self.place[self.lane] = before * self.stride + 1 + np.arange(len(self.lane))
         self.writers: dict[int, str] = {}
         self._tracks: dict[Hashable, Track] = {}
+        self._lock = threading.Lock()
         self._tables: dict[Hashable, Any] = {}
         self._memo: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
         self._in_order: Ints | None = None
@@ -89,10 +91,12 @@ class Index:
         """A value kept under a key in its latest version; of many keys those asked for last stay."""
         kept = self._memo.get(key)
         if kept is None or kept[0] != version:
-            kept = self._memo[key] = version, make()
+            kept = version, make()
+        with self._lock:  # several threads may ask about one call
+            self._memo[key] = kept
+            self._memo.move_to_end(key)
             if len(self._memo) > _KEPT:
                 self._memo.popitem(last=False)
-        self._memo.move_to_end(key)
         value: T = kept[1]
         return value
 

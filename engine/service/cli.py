@@ -153,5 +153,38 @@ def do_requests(calls: Path | None, words: tuple[str, ...], jsonl: bool) -> None
         sys.exit(TYPED_ERROR)
 
 
+@main.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
+)
+@click.option("--socket", "path", type=click.Path(path_type=Path), help="A unix socket instead of a port.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path), help="Made (0600) with a new token if missing."
+)
+@click.pass_obj
+@typed_errors
+def serve(calls: Path | None, port: int, path: Path | None, token_file: Path | None) -> None:
+    """Serve the calls below --calls over HTTP, on the loopback interface only."""
+    if calls is None:
+        raise click.UsageError("name the folder of calls with --calls")
+    try:
+        from engine.service.http.serve import listening, token_from
+        from engine.service.http.serve import serve as run
+    except ImportError:
+        message = "serving needs the extra api: pip install 'riff-tui[api]'"
+        raise EngineError("BAD_ARGUMENT", message, argument="serve") from None
+    from platformdirs import user_state_path
+
+    from engine.service.library import Folder
+    from engine.workspace.store import Store
+
+    kept = token_file or user_state_path("riff-tui", appauthor=False) / "token"
+    token = token_from(kept)
+    library = Folder(Store(calls))
+    library.rows()  # a folder that can't be read is said now
+    bound = listening(port, path)
+    run(library, token, bound, lambda where: click.echo(f"{where}  token: {kept}", err=True))
+
+
 if __name__ == "__main__":
     main()

@@ -19,6 +19,7 @@ LONG, SHORT, PAINTED, WIDE = 1_000_000, 1_000, 500, 100_000
 ROUNDS = 5
 TIMES, MEMORY_TIMES, STEP_TIMES, PAINT_TIMES = 4.0, 3.0, 1.5, 2.0
 STEP, KEY = 0.001, 0.05
+DISPATCH, PLAIN, ASKED, CANCEL = 0.0002, 0.05, 2.0, 0.1
 
 
 def ledger_bytes(call: Path) -> int:
@@ -78,6 +79,22 @@ def steps() -> list[Figure]:
     ]  # fmt: skip
 
 
+def commands() -> list[Figure]:
+    """What the dispatcher adds to a command, and runs back over a long call."""
+    found = child("commands", str(cached_call(LONG)))
+    many = f"backwards over {LONG:,} events, {found['candidates']:,} candidates"
+    return [
+        Figure("dispatching a command", seconds(found["overhead"]), f"≤ {seconds(DISPATCH)}", "",
+               found["overhead"] <= DISPATCH, "what it adds, median"),
+        Figure("run without candidates", seconds(found["plain"]), f"≤ {seconds(PLAIN)}", "",
+               found["plain"] <= PLAIN, f"backwards over {LONG:,} events"),
+        Figure("run, condition never holds", seconds(found["asked"]), f"≤ {seconds(ASKED)}", "",
+               found["asked"] <= ASKED, many),
+        Figure("cancelling that run", seconds(found["cancel"]), f"≤ {seconds(CANCEL)}", "",
+               found["cancel"] <= CANCEL, many),
+    ]  # fmt: skip
+
+
 def keys() -> list[Figure]:
     """From key to paint in a visit of very many events, in a terminal."""
     found = child("keys", str(cached_call(WIDE + 20_000, visit_events=WIDE)), "desk#1")
@@ -106,6 +123,7 @@ GROUPS: dict[str, Callable[[], list[Figure]]] = {
     "hydration": hydration,
     "memory": memory,
     "steps": steps,
+    "commands": commands,
     "keys": keys,
     "first_paint": first_paint,
 }

@@ -17,6 +17,7 @@ from engine.debug.place import cursor_of
 from engine.hydrate.call import Call
 from engine.hydrate.envelope import envelope
 from engine.hydrate.marks import holds_mark
+from engine.hydrate.variables import cell, cursor_point
 from engine.model.artifact import Cell
 from engine.model.errors import EngineError
 
@@ -73,8 +74,8 @@ def holds(call: Call, event: int, when: str) -> bool | str:
     program = compiled(when)
     known: dict[str, Any] = {}
     for name in program.variables():
-        known[name], unknown = _ROOT[name](call, event)
         asked = _names(when, name)
+        known[name], unknown = _ROOT[name](call, event, asked)
         for absent, why in unknown.items():
             if asked is None or absent in asked:
                 return f"{name}.{absent} is {why} here"
@@ -113,7 +114,7 @@ Root = tuple[dict[str, Any], dict[str, str]]
 """What is known of a root, and what is not, with the reason."""
 
 
-def _event(call: Call, event: int) -> Root:
+def _event(call: Call, event: int, asked: frozenset[str] | None) -> Root:
     document: dict[str, Any] = msgspec.to_builtins(envelope(call, event))
     payload = document["payload"]
     hidden = {key: "redacted" for key, value in payload.items() if holds_mark(value)}
@@ -122,26 +123,28 @@ def _event(call: Call, event: int) -> Root:
 
 
 def _cells(cells: dict[str, Cell]) -> Root:
-    unknown = {
-        name: str(cell.availability) for name, cell in cells.items() if cell.availability != "available"
-    }
-    known = {name: cell.value for name, cell in cells.items() if name not in unknown and not cell.unset}
+    unknown = {name: str(one.availability) for name, one in cells.items() if one.availability != "available"}
+    known = {name: one.value for name, one in cells.items() if name not in unknown and not one.unset}
     return known, unknown
 
 
-def _slots(call: Call, event: int) -> Root:
-    rows = projection.variables(call, cursor_of(call, event))
-    return _cells({row.slot: row.at_cursor for row in rows})
+def _slots(call: Call, event: int, asked: frozenset[str] | None) -> Root:
+    """The slots that are asked for; each costs a search."""
+    if not call.visits:
+        return {}, {}
+    visit = cursor_of(call, event).visit
+    names = [slot for slot in call.slot_order if asked is None or slot in asked]
+    return _cells({slot: cell(call, slot, cursor_point(call, visit, slot, event)) for slot in names})
 
 
-def _visit(call: Call, event: int) -> Root:
+def _visit(call: Call, event: int, asked: frozenset[str] | None) -> Root:
     if not call.visits:
         return {}, {}
     seen = call.visits[cursor_of(call, event).visit]
     return {"visit_id": seen.visit_id, "state_id": seen.state_id, "ordinal": seen.ordinal}, {}
 
 
-def _context(call: Call, event: int) -> Root:
+def _context(call: Call, event: int, asked: frozenset[str] | None) -> Root:
     rows = projection.context(call, cursor_of(call, event))
     return _cells({row.field: row.entry for row in rows})
 

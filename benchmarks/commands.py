@@ -75,7 +75,7 @@ def main(path: Path) -> None:
     when: list[float] = []
 
     def cancel() -> None:
-        sleep(0.3)
+        sleep(asked / 2)
         when.append(perf_counter())
         stop.set()
 

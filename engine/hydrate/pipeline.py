@@ -111,6 +111,7 @@ def _ledger_call(
 ) -> Call:
     """Each line is a stage that takes what the stages before it gave."""
     flow, manifest = recording.flow, recording.manifest
+    mismatch = identity.flow_mismatch(flow, who)
     tell("visits", 0.6)
     missing = _gaps(ledger, manifest)
     built = walk.build_visits(ledger, missing)
@@ -126,12 +127,12 @@ def _ledger_call(
     )
     turns = callerturns.caller_turns(callerturns.observations(ledger, owned, beside), settings.overlap_share)
     states = [visit.state_id for visit in built.visits]
-    agreements, disagreements = derived.compare_transcripts(turns, states, flow)
+    agreements, disagreements = derived.compare_transcripts(turns, states, flow if mismatch is None else None)
     tell("order", 0.9)
     call = Call(
         Parts(
             files=recording.files, identity=who, manifest=manifest, flow=flow,
-            flow_mismatch=identity.flow_mismatch(flow, who), turns=_turns_of(recording.turns, who.session_id),
+            flow_mismatch=mismatch, turns=_turns_of(recording.turns, who.session_id),
             ledger=ledger, clock=timed, gaps=missing, built=built, owned=owned, folded=folded,
             verdicts=verdicts, extras=beside, extra_refs=recording.sidecars.tool_refs(ledger),
             caller_turns=turns, derived=agreements, settings=settings, reveal=reveal,

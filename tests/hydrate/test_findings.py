@@ -439,6 +439,12 @@ def test_several(tmp_path: Path, name: str) -> None:
     assert sorted(found(call, *codes)) == sorted(ids)
 
 
+@pytest.mark.parametrize("code", ["UNKNOWN_EDGE", "BOUNDARY_WRITE_MISMATCH"])
+def test_a_flow_of_another_version_accuses_nobody(tmp_path: Path, code: str) -> None:
+    files = CASES[code].raises | {"manifest": manifest(flow_version="sha256:0")}
+    assert found(_open(tmp_path, files), code, "FLOW_VERSION_MISMATCH") == ["FLOW_VERSION_MISMATCH:-"]
+
+
 def test_both_rows_of_a_conflict_are_named_and_the_durable_one_stands(tmp_path: Path) -> None:
     files = CASES["SOURCE_ROW_CONFLICT"].raises
     (one,) = _of(_open(tmp_path, files), "SOURCE_ROW_CONFLICT")

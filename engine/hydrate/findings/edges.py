@@ -52,7 +52,10 @@ def _ambiguous_guards(call: Call) -> list[Raised]:
 
 
 def winners(call: Call) -> list[Raised]:
-    """More than one winner, none though the visit was left, or one that is not declared."""
+    """More than one winner, none though the visit was left, or one that is not declared.
+
+    A flow of another version declares nothing for this call.
+    """
     found = []
     for visit, index in call.verdicts.questionable:
         if not call.verdicts.usable(index):
@@ -62,7 +65,8 @@ def winners(call: Call) -> list[Raised]:
         if reading.won > 1:
             told = f"{reading.won} edges are recorded as matched or as the winner"
             found.append(Raised("MULTIPLE_WINNERS", event, told, visit=visit))
-        if reading.unknown and not _left_out(call, visit, index, reading.named):
+        judged = reading.unknown and call.parts.flow_mismatch is None
+        if judged and not _left_out(call, visit, index, reading.named):
             told = f"the winner {reading.named} is no declared edge"
             found.append(Raised("UNKNOWN_EDGE", event, told, visit=visit))
         if index == call.verdicts.final(visit) and reading.named is None and _left(call, visit):
@@ -109,7 +113,7 @@ def targets(call: Call) -> list[Raised]:
 def boundary_writes(call: Call) -> list[Raised]:
     """Boundary writes that are not the sets and clears of the winning edge; one finding a slot."""
     found: list[Raised] = []
-    if call.flow is None:
+    if call.flow is None or call.parts.flow_mismatch is not None:
         return found
     band, readings = call.owned.band, call.verdicts.final_reading
     declared = {(state.id, edge.edge_id): edge for state in call.flow.states for edge in state.transitions}

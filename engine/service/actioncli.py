@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
     from engine.service.action import Action, StoreAction
     from engine.service.dispatcher import Answer
+    from engine.service.library import Folder
+
+
+class CallsFolder(NamedTuple):
+    """The folder of ``--calls``.
+
+    Attributes:
+        path: The folder.
+        verify: Read every call of it again, whatever the index says.
+    """
+
+    path: Path
+    verify: bool
+
+    def library(self) -> Folder:
+        """Its calls."""
+        from engine.service.library import Folder
+        from engine.workspace.store import Store
+
+        return Folder(Store(self.path, verify=self.verify))
 
 
 class ActionGroup(click.Group):
@@ -66,7 +86,7 @@ def _arguments(action: Action | StoreAction) -> str:
 
 def _run(
     action: str,
-    calls: Path | None,
+    calls: CallsFolder | None,
     args: tuple[str, ...],
     as_json: bool,
     call: str | None = None,
@@ -80,10 +100,11 @@ def _run(
     if sum(one is not None for one in (event, visit, time)) > 1:
         raise click.UsageError("give one of --event, --visit, --time")
     given: dict[str, Any] = dict(map(argument, args))
+    library = None if calls is None else calls.library()
     if call is None:
-        tell(ask_calls(action, calls, given), as_json)
+        tell(ask_calls(action, library, given), as_json)
     else:
-        tell(ask(action, call, calls, session, Where(event, visit, time), given), as_json)
+        tell(ask(action, call, library, session, Where(event, visit, time), given), as_json)
 
 
 def tell(told: Answer, as_json: bool) -> None:

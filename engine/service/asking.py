@@ -19,7 +19,6 @@ from engine.service import answers
 from engine.service.arguments import BODY_BYTES
 from engine.service.dispatcher import NEW, Answer, answer
 from engine.service.library import Folder, Library, Nothing, OnePath, Opened
-from engine.workspace.store import Store
 
 
 def do(library: Library, source: str, stream: bool, out: BinaryIO) -> EngineError | None:
@@ -85,14 +84,14 @@ class Where(msgspec.Struct, frozen=True):
 
 
 def ask(
-    name: str, named: str, calls: Path | None, session: str | None, where: Where, args: dict[str, Any]
+    name: str, named: str, folder: Folder | None, session: str | None, where: Where, args: dict[str, Any]
 ) -> Answer:
     """Answer the request that a subcommand stands for; the same bytes as any client gets.
 
     Args:
         name: The action.
         named: The call: a path or, in a folder of calls, a session id.
-        calls: The folder of calls.
+        folder: The folder of calls, where one is named.
         session: Which session of a path, where there are several.
         where: The cursor.
         args: The action's arguments.
@@ -100,8 +99,8 @@ def ask(
     Raises:
         EngineError: The call can't be opened, or there is no such place in it.
     """
-    if calls is not None and not os.path.lexists(named):
-        library: Library = Folder(Store(calls))
+    if folder is not None and not os.path.lexists(named):
+        library: Library = folder
         call = library.call(named)
     else:
         call = OnePath(Path(named)).only(session)
@@ -113,9 +112,9 @@ def ask(
     return answer(msgspec.json.encode(request), library)
 
 
-def ask_calls(name: str, calls: Path | None, args: dict[str, Any]) -> Answer:
+def ask_calls(name: str, folder: Folder | None, args: dict[str, Any]) -> Answer:
     """Answer an action that is asked of a folder of calls, or of nothing."""
-    library: Library = Nothing() if calls is None else Folder(Store(calls))
+    library: Library = Nothing() if folder is None else folder
     return answer(msgspec.json.encode({"schema": REQUEST, "action": name, "args": args}), library)
 
 

@@ -14,7 +14,7 @@ import click
 
 from engine import __version__
 from engine.model.errors import EngineError
-from engine.service.actioncli import ActionGroup
+from engine.service.actioncli import ActionGroup, CallsFolder
 
 USAGE, TYPED_ERROR = 2, 3
 _P = ParamSpec("_P")
@@ -49,10 +49,11 @@ def typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     envvar="RIFF_CALLS",
     help="A folder of calls, asked by session id.",
 )
+@click.option("--verify", is_flag=True, help="Read every call of --calls again, whatever the index says.")
 @click.pass_context
-def main(ctx: click.Context, calls: Path | None) -> None:
+def main(ctx: click.Context, calls: Path | None, verify: bool) -> None:
     """Answer questions about retained voice calls."""
-    ctx.obj = calls
+    ctx.obj = None if calls is None else CallsFolder(calls, verify)
 
 
 _CALL = click.argument("call", type=click.Path(path_type=Path))
@@ -133,16 +134,15 @@ def doctor(call: Path, as_json: bool) -> None:
 @click.option("--jsonl", is_flag=True, help="One request a line, over one session.")
 @click.pass_obj
 @typed_errors
-def do_requests(calls: Path | None, words: tuple[str, ...], jsonl: bool) -> None:
+def do_requests(calls: CallsFolder | None, words: tuple[str, ...], jsonl: bool) -> None:
     """Answer the REQUEST of a file, or of standard input, about CALL; with --calls about any call there."""
     from engine.service.asking import do
-    from engine.service.library import Folder, Library, OnePath
-    from engine.workspace.store import Store
+    from engine.service.library import Library, OnePath
 
     if len(words) > (2 if calls is None else 1):
         raise click.UsageError("too many words")
     if calls is not None:
-        library: Library = Folder(Store(calls))
+        library: Library = calls.library()
     elif words:
         library, words = OnePath(Path(words[0])), words[1:]
     else:
@@ -163,7 +163,7 @@ def do_requests(calls: Path | None, words: tuple[str, ...], jsonl: bool) -> None
 )
 @click.pass_obj
 @typed_errors
-def serve(calls: Path | None, port: int, path: Path | None, token_file: Path | None) -> None:
+def serve(calls: CallsFolder | None, port: int, path: Path | None, token_file: Path | None) -> None:
     """Serve the calls below --calls over HTTP, on the loopback interface only."""
     if calls is None:
         raise click.UsageError("name the folder of calls with --calls")
@@ -175,12 +175,9 @@ def serve(calls: Path | None, port: int, path: Path | None, token_file: Path | N
         raise EngineError("BAD_ARGUMENT", message, argument="serve") from None
     from platformdirs import user_state_path
 
-    from engine.service.library import Folder
-    from engine.workspace.store import Store
-
     kept = token_file or user_state_path("riff-tui", appauthor=False) / "token"
     token = token_from(kept)
-    library = Folder(Store(calls))
+    library = calls.library()
     library.rows()  # a folder that can't be read is said now
     bound = listening(port, path)
     run(library, token, bound, lambda where: click.echo(f"{where}  token: {kept}", err=True))

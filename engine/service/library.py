@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
 from engine.model.calls import CallRow
 from engine.model.errors import EngineError
+from engine.workspace.discovery import signature
 from engine.workspace.store import Store
 
 
@@ -95,12 +96,20 @@ KEPT = 4
 """Calls that a folder keeps open."""
 
 
+class _Kept(NamedTuple):
+    """A call that is open, and the signature of its files from before it was read."""
+
+    path: str
+    signature: str | None
+    call: Call
+
+
 class Folder:
     """The calls below a folder. Safe with several threads; a call that has changed is opened anew."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._open: OrderedDict[tuple[str, str | None, str | None], Call] = OrderedDict()
+        self._open: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
     def call(self, session_id: str | None) -> Call:
@@ -108,17 +117,20 @@ class Folder:
         if session_id is None:
             raise EngineError("BAD_ARGUMENT", "name the session_id", argument="session_id")
         with self._lock:
-            row = self._store.find(session_id)
-            if row.error is not None:
-                raise EngineError(row.error.code, row.error.message)
-            key = row.path, session_id, row.artifact_hash
-            call = self._open.get(key)
-            if call is None:
-                call = self._open[key] = open_call(self._store.root / row.path, session=session_id)
+            kept = self._open.get(session_id)
+            if kept is None or kept.signature != signature(self._store.root, kept.path):
+                kept = self._open[session_id] = self._opened(session_id)
                 if len(self._open) > KEPT:
                     self._open.popitem(last=False)
-            self._open.move_to_end(key)
-            return call
+            self._open.move_to_end(session_id)
+            return kept.call
+
+    def _opened(self, session_id: str) -> _Kept:
+        row = self._store.find(session_id)
+        if row.error is not None:
+            raise EngineError(row.error.code, row.error.message)
+        before = signature(self._store.root, row.path)
+        return _Kept(row.path, before, open_call(self._store.root / row.path, session=session_id))
 
     def rows(self) -> list[CallRow]:
         """Every call, the newest first."""

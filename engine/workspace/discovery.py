@@ -43,6 +43,18 @@ def discover(root: Path) -> list[Found]:
     return sorted(_below(root, "", 0))
 
 
+def signature(root: Path, path: str) -> str | None:
+    """The signature of one call that `discover` found; None where it is gone."""
+    whole = root / path
+    try:
+        if stat.S_ISDIR(whole.lstat().st_mode):
+            return _signature(_files(whole, "", 0))
+        entries = [entry for entry in _entries(whole.parent) if entry.name == whole.name]
+    except OSError:
+        return None
+    return _signature((entry.name, entry) for entry in entries) if entries else None
+
+
 def _below(folder: Path, prefix: str, depth: int) -> Iterator[Found]:
     entries = _entries(folder)
     if any(_speaks(entry) for entry in entries):

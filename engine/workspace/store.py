@@ -51,18 +51,21 @@ class Store:
         root: The folder; nothing below it is ever written.
         index: The index file; `index_path` without one.
         examine: Reads one call; hydrates it.
+        verify: Trust no row of the index: hydrate every call.
     """
 
-    def __init__(self, root: Path, index: Path | None = None, examine: Examine = examine) -> None:
+    def __init__(
+        self, root: Path, index: Path | None = None, examine: Examine = examine, verify: bool = False
+    ) -> None:
         self.root = root
         self._index = index_path() if index is None else index
         self._examine = examine
+        self._verify = verify
 
-    def rows(self, *, verify: bool = False, cancelled: Cancelled | None = None) -> list[CallRow]:
+    def rows(self, *, cancelled: Cancelled | None = None) -> list[CallRow]:
         """Every call, the newest first; those that are new or have changed are hydrated now.
 
         Args:
-            verify: Trust no row: hydrate every call.
             cancelled: Asked between calls whether to give up.
 
         Raises:
@@ -70,16 +73,16 @@ class Store:
                 process holds the index for too long; ``CANCELLED``.
         """
         try:
-            return self._rows(verify, cancelled)
+            return self._rows(cancelled)
         except sqlite3.OperationalError as problem:
             if problem.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise EngineError("STORE_BUSY", "another process holds the index of calls") from None
             self._throw_away()
         except sqlite3.DatabaseError:
             self._throw_away()
-        return self._rows(verify, cancelled)
+        return self._rows(cancelled)
 
-    def _rows(self, verify: bool, cancelled: Cancelled | None) -> list[CallRow]:
+    def _rows(self, cancelled: Cancelled | None) -> list[CallRow]:
         found = discover(self.root)
         root = os.fsencode(self.root.resolve())
         with self._opened() as index:
@@ -90,7 +93,7 @@ class Store:
             for call in found:
                 if cancelled is not None and cancelled():
                     raise EngineError("CANCELLED", "listing the calls was cancelled")
-                kept = None if verify else known.rows(call.path, call.signature)
+                kept = None if self._verify else known.rows(call.path, call.signature)
                 if kept is None:
                     kept = self._examine(self.root, call.path)
                     known.keep(call.path, call.signature, kept)

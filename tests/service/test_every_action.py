@@ -190,6 +190,7 @@ def test_one_request_about_many_calls_has_one_answer_everywhere(
     assert shell(*calls, "do", "--jsonl", given=body) == (0, told.document + b"\n")
     words = [word for name, value in args.items() for word in ("--arg", f"{name}={json.dumps(value)}")]
     assert shell(*calls, action, *words) == (status, told.document + b"\n")
+    assert shell(*calls, "--verify", action, *words) == (status, told.document + b"\n")
 
 
 @pytest.mark.parametrize(("action", "cursor", "args", "code", "argument"), BAD)

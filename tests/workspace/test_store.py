@@ -13,6 +13,7 @@ import pytest
 
 from engine.model.calls import CallRow
 from engine.model.errors import EngineError
+from engine.service.library import Folder
 from engine.workspace.discovery import discover
 from engine.workspace.examine import examine
 from engine.workspace.store import MIGRATIONS, Store
@@ -72,7 +73,7 @@ def test_what_is_unchanged_is_read_once(root: Path, tmp_path: Path) -> None:
         file.write("\n")
     Store(root, tmp_path / "index", counted).rows()
     assert counted.read[2:] == ["2026/legacy-ring"]
-    Store(root, tmp_path / "index", counted).rows(verify=True)
+    Store(root, tmp_path / "index", counted, verify=True).rows()
     assert len(counted.read) == 5
     shutil.rmtree(root / "2026" / "legacy-ring")
     assert [one.path for one in Store(root, tmp_path / "index", counted).rows()] == ["2026/property-menu"]
@@ -184,3 +185,18 @@ def test_listing_can_be_cancelled(root: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineError) as refused:
         Store(root, tmp_path / "index").rows(cancelled=lambda: True)
     assert refused.value.code == "CANCELLED"
+
+
+def test_a_call_that_changes_is_opened_anew(root: Path, tmp_path: Path) -> None:
+    folder = Folder(Store(root, tmp_path / "index"))
+    first = folder.call("v3:pm-0001")
+    assert folder.call("v3:pm-0001") is first
+    with (root / "2026" / "property-menu" / "bus_events.jsonl").open("a") as file:
+        file.write("no event\n")
+    again = folder.call("v3:pm-0001")
+    assert again is not first
+    assert again.artifact_hash != first.artifact_hash
+    shutil.rmtree(root / "2026" / "property-menu")
+    with pytest.raises(EngineError) as refused:
+        folder.call("v3:pm-0001")
+    assert refused.value.code == "UNKNOWN_SESSION"

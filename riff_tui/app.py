@@ -8,6 +8,8 @@ import signal
 from functools import partial
 from pathlib import Path
 
+from textual.screen import Screen
+
 from riff_tui.compat import CalmExit
 from riff_tui.opening import Request
 from riff_tui.palette import ActionCommands
@@ -19,26 +21,37 @@ FAILED = 3
 
 
 class RiffApp(CalmExit):
-    """The debugger for one recorded call."""
+    """The debugger for one recorded call, or for those of a folder.
+
+    Args:
+        request: The call to open.
+        calls: The folder whose calls are offered, where no call is named.
+    """
 
     CSS_PATH = Path(__file__).parent / "themes" / "riff.tcss"
     TITLE = "riff-tui"
     COMMANDS = {ActionCommands}
     BINDINGS = []
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request | None, calls: Path | None = None) -> None:
         theme = choose(os.environ)
         # Told at once: Textual picks its colour filters before it knows the theme.
         super().__init__(ansi_color=theme.ansi or None)
         self.request = request
+        self.calls = calls
         self.left_trouble: tuple[str, str] | None = None
         for known in THEMES.values():
             self.register_theme(known)
         self.theme = theme.name
 
-    def get_default_screen(self) -> DebuggerScreen:
-        """The debugger is the first screen: no empty one is painted before it."""
-        return DebuggerScreen(self.request)
+    def get_default_screen(self) -> Screen[None]:
+        """The debugger, or the picker, is the first screen: no empty one is painted before it."""
+        if self.request is not None:
+            return DebuggerScreen(self.request)
+        from riff_tui.screens.picker import PickerScreen
+
+        assert self.calls is not None
+        return PickerScreen(self.calls)
 
     def on_mount(self) -> None:
         """Leave the terminal clean when the session ends under us."""
@@ -51,11 +64,15 @@ class RiffApp(CalmExit):
 
     def action_help_quit(self) -> None:
         """Ctrl+C, which Textual binds: say what leaves."""
-        if isinstance(screen := self.screen_stack[0], DebuggerScreen):
-            screen.say("q leaves", "accent")
+        for screen in self.screen_stack:
+            if isinstance(screen, DebuggerScreen):
+                screen.say("q leaves", "accent")
 
     async def action_quit(self) -> None:
-        """Leave; a call that could not be opened is an error for the shell too."""
+        """Leave; a call that could not be opened is an error for the shell too. A picked call goes back."""
+        if self.request is None and len(self.screen_stack) > 1:
+            self.pop_screen()
+            return
         screen = self.screen_stack[0]
         if isinstance(screen, DebuggerScreen):
             screen.stopped.set()

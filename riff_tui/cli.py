@@ -6,12 +6,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from engine import __version__
 from engine.model.errors import EngineError
+
+if TYPE_CHECKING:
+    from riff_tui.opening import Request
 
 FAILED = 3
 """Exit status when the call can't be opened."""
@@ -26,7 +29,8 @@ class CallOrCommand(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Send anything that is no command to `open`."""
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+        own = ("--help", "-h", "--version", "--calls")
+        if args and args[0] not in self.commands and not args[0].startswith(own):
             args.insert(0, "open")
         return super().parse_args(ctx, args)
 
@@ -35,19 +39,32 @@ class CallOrCommand(click.Group):
     cls=CallOrCommand, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="riff-tui")
+@click.option(
+    "--calls",
+    type=click.Path(path_type=Path),
+    envvar="RIFF_CALLS",
+    help="Choose among the calls of a folder.",
+)
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, calls: Path | None) -> None:
     r"""Debug a recorded voice call in the terminal.
 
     \b
     riff-tui CALL        open a call: a folder, an archive or turns.jsonl
+    riff-tui --calls DIR choose among the calls of a folder (or RIFF_CALLS)
     riff-tui demo        open the sample call
     riff-tui open --help the options of both
 
     RIFF_THEME chooses dark, light or terminal; ? shows the keys inside.
     """
-    if ctx.invoked_subcommand is None:
+    if ctx.invoked_subcommand is not None:
+        return
+    if calls is None:
         click.echo(ctx.get_help())
+    elif not calls.is_dir():
+        fail("NO_EVENT_SOURCE", f"there is no folder at {calls}")
+    else:
+        run_app(None, calls)
 
 
 def _moments(function: Any) -> Any:
@@ -88,6 +105,14 @@ def start(path: Path, session: str | None, reveal: bool, moments: dict[str, Any]
         raise click.UsageError("choose one of --at, --visit, --time and --finding")
     if not path.exists():
         fail("NO_EVENT_SOURCE", f"there is no call at {path}")
+    where, place = named[0] if named else (None, "")
+    from riff_tui.opening import Request
+
+    run_app(Request(path, session, reveal, where, place))  # type: ignore[arg-type]  # options are the names
+
+
+def run_app(request: Request | None, calls: Path | None = None) -> None:
+    """Run the app and leave with its status."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # where Textual reads keys, and where it draws
         words = "riff-tui: needs a terminal to draw on; for programs there is riff-engine"
         click.echo(words, err=not sys.stdout.isatty())
@@ -95,10 +120,8 @@ def start(path: Path, session: str | None, reveal: bool, moments: dict[str, Any]
     prepare_environment()
     from riff_tui.app import RiffApp
     from riff_tui.compat import crash_line
-    from riff_tui.opening import Request
 
-    where, place = named[0] if named else (None, "")
-    app = RiffApp(Request(path, session, reveal, where, place))  # type: ignore[arg-type]  # options are the names
+    app = RiffApp(request, calls)
     app.run(mouse="SSH_CONNECTION" not in os.environ)
     if (line := crash_line(app)) is not None:
         click.echo(f"riff-tui: {line}", err=True)

@@ -37,6 +37,7 @@ _decode = msgspec.json.Decoder(CallRow).decode
 _encode = msgspec.json.Encoder(order="sorted").encode
 Examine = Callable[[Path, str], list[CallRow]]
 Cancelled = Callable[[], bool]
+Progress = Callable[[int, int], object]
 
 
 def index_path() -> Path:
@@ -62,27 +63,28 @@ class Store:
         self._examine = examine
         self._verify = verify
 
-    def rows(self, *, cancelled: Cancelled | None = None) -> list[CallRow]:
+    def rows(self, *, cancelled: Cancelled | None = None, progress: Progress | None = None) -> list[CallRow]:
         """Every call, the newest first; those that are new or have changed are hydrated now.
 
         Args:
             cancelled: Asked between calls whether to give up.
+            progress: Told how many calls of how many are known, when one was hydrated.
 
         Raises:
             EngineError: ``NO_EVENT_SOURCE`` where the folder can't be read; ``STORE_BUSY`` where another
                 process holds the index for too long; ``CANCELLED``.
         """
         try:
-            return self._rows(cancelled)
+            return self._rows(cancelled, progress)
         except sqlite3.OperationalError as problem:
             if problem.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise EngineError("STORE_BUSY", "another process holds the index of calls") from None
             self._throw_away()
         except sqlite3.DatabaseError:
             self._throw_away()
-        return self._rows(cancelled)
+        return self._rows(cancelled, progress)
 
-    def _rows(self, cancelled: Cancelled | None) -> list[CallRow]:
+    def _rows(self, cancelled: Cancelled | None, progress: Progress | None) -> list[CallRow]:
         found = discover(self.root)
         root = os.fsencode(self.root.resolve())
         with self._opened() as index:
@@ -90,13 +92,15 @@ class Store:
             for path in known.paths() - {call.path for call in found}:
                 known.forget(path)
             rows: list[CallRow] = []
-            for call in found:
+            for number, call in enumerate(found, 1):
                 if cancelled is not None and cancelled():
                     raise EngineError("CANCELLED", "listing the calls was cancelled")
                 kept = None if self._verify else known.rows(call.path, call.signature)
                 if kept is None:
                     kept = self._examine(self.root, call.path)
                     known.keep(call.path, call.signature, kept)
+                    if progress is not None:
+                        progress(number, len(found))
                 rows += kept
         return newest_first(rows)
 

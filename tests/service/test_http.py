@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -286,6 +287,25 @@ def test_what_is_no_http_is_refused(server: tuple[int, str], sent: bytes) -> Non
     with socket.create_connection(("127.0.0.1", server[0]), timeout=5) as one:
         one.sendall(sent)
         assert one.recv(4096).split()[1] in (b"400", b"401", b"505")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_on_a_signal_and_leaves_no_socket(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "socket"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.service.cli", "--calls", str(SAMPLES), "serve", "--socket", str(path),
+         "--token-file", str(tmp_path / "token")],
+        stderr=subprocess.PIPE, text=True, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith(f"unix:{path}")
+    transport = httpx.HTTPTransport(uds=str(path))
+    token = (tmp_path / "token").read_text().strip()
+    with httpx.Client(transport=transport, headers={"Authorization": f"Bearer {token}"}) as client:
+        assert client.get("http://localhost/api/sessions").json()["page"]["total"] == 3
+    process.send_signal(number)
+    assert process.wait(10) == 0
+    assert not path.exists()
 
 
 def test_a_token_file_is_for_its_owner_only(tmp_path: Path) -> None:

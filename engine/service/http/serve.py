@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import signal
 import socket
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,8 +121,12 @@ def serve(library: Library, token: str, bound: socket.socket, ready: Callable[[s
     bound.listen(128)
     name = bound.getsockname()
     ready(f"http://{name[0]}:{name[1]}" if isinstance(name, tuple) else f"unix:{name}")
+    # The server ends by itself on both, then raises the signal again: let that end nothing in the middle.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         uvicorn.Server(config).run(sockets=[bound])
+    except KeyboardInterrupt:
+        return
     finally:
         bound.close()
         if isinstance(name, str) and name:

@@ -49,6 +49,7 @@ class Asked(NamedTuple):
         session: What the client has set before.
         cancelled: Asked now and then whether to give up.
         library: Gives further calls; None where there are none.
+        writes: Whether the client may have files written.
     """
 
     call: Call
@@ -56,6 +57,7 @@ class Asked(NamedTuple):
     session: Session = Session()
     cancelled: Callable[[], bool] | None = None
     library: Library | None = None
+    writes: bool = False
 
 
 class Outcome(NamedTuple):

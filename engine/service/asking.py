@@ -31,13 +31,13 @@ def do(library: Library, source: str, stream: bool, out: BinaryIO) -> EngineErro
         EngineError: ``BAD_ARGUMENT`` for a file that can't be read.
     """
     if not stream:
-        told = answer(_whole(source), library)
+        told = answer(_whole(source), library, writes=True)
         out.write(told.document + b"\n")
         return told.error
     session = NEW
     with _opened(source) as lines:
         for line in _lines(lines):
-            told = answer(line, library, session)
+            told = answer(line, library, session, writes=True)
             session = told.session
             out.write(told.document + b"\n")
             out.flush()
@@ -109,7 +109,7 @@ def ask(
         "schema": REQUEST, "action": name, "session_id": call.session_id, "cursor": where.place(call),
         "args": args,
     }  # fmt: skip
-    return answer(msgspec.json.encode(request), library)
+    return answer(msgspec.json.encode(request), library, writes=True)
 
 
 def ask_calls(name: str, folder: Folder | None, args: dict[str, Any]) -> Answer:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import click
 
@@ -72,6 +72,7 @@ def hydrate(call: Path, session: str | None, output: Path | None, reveal: bool) 
     """Write the debug artifact of CALL as canonical JSON."""
     from engine.hydrate.document import artifact_chunks
     from engine.hydrate.pipeline import open_call
+    from engine.service.output import refuse_inside, write_whole
 
     hydrated = open_call(call, session=session, reveal=reveal)
     if output is None:
@@ -79,38 +80,8 @@ def hydrate(call: Path, session: str | None, output: Path | None, reveal: bool) 
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.write(b"\n")
         return
-    _refuse_inside(output, call)
-    _write_whole(output, artifact_chunks(hydrated))
-
-
-def _refuse_inside(output: Path, call: Path) -> None:
-    """The call folder is never written."""
-    folder = call.resolve() if call.is_dir() else call.resolve().parent
-    target = output.resolve()
-    if call.is_dir() and (target == folder or folder in target.parents):
-        raise EngineError(
-            "BAD_ARGUMENT",
-            "the output lies inside the call folder, which is never written",
-            argument="output",
-        )
-    if not call.is_dir() and target == call.resolve():
-        raise EngineError("BAD_ARGUMENT", "the output is the call itself", argument="output")
-
-
-def _write_whole(output: Path, chunks: Any) -> None:
-    """Write a file so that it is there whole or not at all."""
-    partial = output.with_name(output.name + ".partial")
-    try:
-        with partial.open("wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.write(b"\n")
-        partial.replace(output)
-    except OSError as problem:
-        partial.unlink(missing_ok=True)
-        raise EngineError(
-            "BAD_ARGUMENT", f"{output} can't be written: {os.strerror(problem.errno or 0)}", argument="output"
-        ) from None
+    refuse_inside(output, call, "output")
+    write_whole(output, artifact_chunks(hydrated), "output")
 
 
 @main.command()

@@ -43,11 +43,23 @@ class Answer(NamedTuple):
 
 
 def answer(
-    body: bytes, library: Library, session: Session = NEW, cancelled: Cancelled | None = None
+    body: bytes,
+    library: Library,
+    session: Session = NEW,
+    cancelled: Cancelled | None = None,
+    writes: bool = False,
 ) -> Answer:
-    """Answer the bytes of a request, whatever they are."""
+    """Answer the bytes of a request, whatever they are.
+
+    Args:
+        body: The request.
+        library: The calls that can be asked about.
+        session: What the client has set before.
+        cancelled: Asked now and then whether to give up.
+        writes: Whether the client may have files written.
+    """
     try:
-        response, after = dispatch(read_request(body), library, session, cancelled)
+        response, after = dispatch(read_request(body), library, session, cancelled, writes)
         document = canonical(msgspec.to_builtins(response))
         if len(document) > RESPONSE_BYTES:
             message = f"the answer has more than {RESPONSE_BYTES} bytes: ask for a smaller page"
@@ -58,7 +70,11 @@ def answer(
 
 
 def dispatch(
-    request: Request, library: Library, session: Session = NEW, cancelled: Cancelled | None = None
+    request: Request,
+    library: Library,
+    session: Session = NEW,
+    cancelled: Cancelled | None = None,
+    writes: bool = False,
 ) -> tuple[Response, Session]:
     """Answer one request; gives the client's session from here on too. A refused one applies nothing.
 
@@ -80,7 +96,7 @@ def dispatch(
     cursor = answers.cursor_at(call, request.cursor)
     if request.expected_hash is not None and request.expected_hash != answers.determinism_hash(call, cursor):
         raise EngineError("STALE_HASH", "expected_hash is not that of this cursor; nothing was applied")
-    asked = Asked(call, cursor, session, cancelled, library)
+    asked = Asked(call, cursor, session, cancelled, library, writes)
     outcome = action.run(asked, args)
     after = session if outcome.session is None else outcome.session
     return _response(action, args, asked, outcome), after

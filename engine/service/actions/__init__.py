@@ -6,6 +6,7 @@ from engine.service.action import Action, StoreAction
 from engine.service.actions import (
     calls,
     comparing,
+    exports,
     histories,
     inspections,
     lists,
@@ -16,7 +17,7 @@ from engine.service.actions import (
 
 ON_A_CALL: dict[str, Action] = {
     action.name: action
-    for module in (overview, lists, motions, running, inspections, histories, comparing)
+    for module in (overview, lists, motions, running, inspections, histories, comparing, exports)
     for action in module.ACTIONS
 }
 """Name → action that is asked at a cursor of a call, in the order that help shows."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from functools import partial
 from pathlib import Path
 
 from textual.screen import Screen
 
+from riff_tui import hangup
 from riff_tui.compat import CalmExit
 from riff_tui.opening import Request
 from riff_tui.palette import ActionCommands
@@ -54,8 +56,11 @@ class RiffApp(CalmExit):
         return PickerScreen(self.calls)
 
     def on_mount(self) -> None:
-        """Leave the terminal clean when the session ends under us."""
+        """Leave the terminal clean when the session ends under us, and end when the terminal goes away."""
         loop = asyncio.get_running_loop()
+        if not self.is_headless:
+            gone = partial(self.exit, return_code=hangup.STATUS)
+            hangup.watch(sys.stdin.fileno(), partial(loop.call_soon_threadsafe, gone))
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             try:
                 loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from riff_tui.content import Content, listed
@@ -56,9 +56,9 @@ class DetailScreen(RoleScreen):
     """Lines under a title."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "dismiss_screen", "close"),
-        ("enter", "dismiss_screen", "close"),
-        ("q", "dismiss_screen", "close"),
+        Binding("escape", "dismiss_screen", "close", priority=True),
+        Binding("enter", "dismiss_screen", "close", priority=True),
+        Binding("q", "dismiss_screen", "close", priority=True),
     ]
 
     def __init__(self, title: str, lines: list[Spans]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from riff_tui.actions import GROUPS, INTRO, table
@@ -82,9 +82,9 @@ class HelpScreen(RoleScreen):
     """The key card: the keys that work now."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "dismiss_screen", "close"),
-        ("question_mark", "dismiss_screen", "close"),
-        ("q", "dismiss_screen", "close"),
+        Binding("escape", "dismiss_screen", "close", priority=True),
+        Binding("question_mark", "dismiss_screen", "close", priority=True),
+        Binding("q", "dismiss_screen", "close", priority=True),
     ]
 
     def __init__(self, ready: bool = True) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import ClassVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import Key
 from textual.screen import ModalScreen
@@ -16,29 +18,25 @@ from riff_tui.text import clean
 
 Submit = Callable[[str], str | None]
 """Takes the text; returns what is wrong with it, or None."""
-
-
-class PromptInput(Input):
-    """Submits at once: a key that follows Enter in one piece is not part of the line."""
-
-    def on_key(self, event: Key) -> None:
-        """Take Enter before it waits in another queue."""
-        if event.key == "enter":
-            event.stop()
-            self.post_message(Input.Submitted(self, self.value))
+LONGEST_WAY = 1.0
+"""Seconds that a key has to reach the line: a screen that breaks must not hold the app."""
 
 
 class PromptScreen(ModalScreen[None]):
     """Asks for one line."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "leave", "close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # In the order typed: what follows a key that closes the prompt is for the screen below.
+        Binding("enter", "submit", "take the line", priority=True),
+        Binding("escape", "leave", "close", priority=True),
+    ]
 
     def __init__(self, title: str, hint: str, submit: Submit, value: str = "") -> None:
         super().__init__()
         self._title = title
         self._may_be_empty = bool(value)
         self._submit = submit
-        self._line = PromptInput(value=value, placeholder=hint, select_on_focus=False)
+        self._line = Input(value=value, placeholder=hint, select_on_focus=False)
         self._trouble = Static("", id="trouble", markup=False)
 
     def compose(self) -> Iterator[Widget]:
@@ -50,23 +48,26 @@ class PromptScreen(ModalScreen[None]):
 
     def on_key(self, event: Key) -> None:
         """Take what came before the input had the focus: over a slow line a command comes in one piece."""
-        if event.key == "enter":
-            event.stop()
-            self._try(self._line.value)
-        elif event.is_printable and event.character:
+        if event.is_printable and event.character:
             self._line.insert_text_at_cursor(event.character)
 
     def on_input_changed(self) -> None:
         """What was wrong with the text may be so no longer."""
         self._trouble.display = False
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Try the text; stay open when it is wrong."""
-        event.stop()
-        self._try(event.value)
+    async def action_submit(self) -> None:
+        """Try the text; stay open when it is wrong.
 
-    def _try(self, value: str) -> None:
-        text = value.strip()
+        The app waits here, and with it the keys after Enter; those before it may still be on their way: to
+        the screen, from before the input had the focus, or to the input, which then tells the screen.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_WAY):
+                for pump in (self, self._line, self):
+                    arrived = asyncio.Event()
+                    pump.call_later(arrived.set)
+                    await arrived.wait()
+        text = self._line.value.strip()
         trouble = self._submit(text) if text or self._may_be_empty else None
         if trouble is None:
             self.dismiss()

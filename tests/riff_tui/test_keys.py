@@ -166,6 +166,24 @@ async def test_a_line_typed_in_one_piece_arrives_whole(line: str) -> None:
         assert app.screen is debugger(pilot)
 
 
+NAMED = {"colon": ":", "number_sign": "#", "question_mark": "?", "enter": "\r"}
+GOTO = ["colon", *"menu", "number_sign", *"2", "enter"]
+
+
+@pytest.mark.parametrize("typed", [GOTO, ["question_mark", "escape"]], ids=["prompt", "help"])
+async def test_a_key_behind_one_that_closes_a_screen_is_for_the_screen_below(typed: list[str]) -> None:
+    async with opened(CALL) as pilot:
+        call = debugger(pilot).view.call
+        begin = moves.goto(call, "menu#2") if typed == GOTO else cursor(pilot)
+        for name in (*typed, "n"):
+            character = NAMED.get(name, name)
+            pilot.app.post_message(Key(name, character if len(character) == 1 else None))
+        for _ in range(20):
+            await pilot.pause()
+        assert cursor(pilot) == moves.over(call, begin).cursor
+        assert pilot.app.screen is debugger(pilot)
+
+
 async def test_two_panes_one_after_the_other_are_two_panes() -> None:
     async with opened(CALL, size=(80, 24)) as pilot:
         await pilot.press("3", "2")

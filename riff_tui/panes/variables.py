@@ -108,13 +108,20 @@ def _foot(
     """All about the selected row: what the columns had no room for."""
     at = row - len(slots) - 1
     if row >= len(slots):
-        field = fields[at] if 0 <= at < len(fields) else None
-        return [_values(field.field, {"entry": field.entry, "exit": field.exit}, width)] if field else []
+        if not 0 <= at < len(fields):
+            return []
+        field = fields[at]
+        return [_values(field.field, {"entry": field.entry, "exit": field.exit}, width), _labels(field)]
     slot = slots[row]
     cells = {"entry": slot.entry, "at cursor": slot.at_cursor, "exit": slot.exit}
-    labels = [f"{item.glyph} {item.label} {item.event_id or ''}".rstrip() for item in slot.access]
     last = f"last writer {slot.last_writer or '—'} {slot.last_write or ''}".rstrip()
-    return [_values(slot.slot, cells, width), ((f"{last}  ", ""), ("  ".join(labels), "dim"))]
+    return [_values(slot.slot, cells, width), ((f"{last}  ", ""), *_labels(slot))]
+
+
+def _labels(row: VariableRow | ContextRow) -> Spans:
+    """All access evidence of a row, each piece with its event."""
+    labels = [f"{item.glyph} {item.label} {item.event_id or ''}".rstrip() for item in row.access]
+    return (("  ".join(labels), "dim"),)
 
 
 def _values(name: str, cells: dict[str, Cell], width: int) -> Spans:
@@ -133,7 +140,7 @@ def _cell(span: Span, width: int) -> Span:
     return column(span[0], width, span[1])
 
 
-def _access(row: VariableRow, width: int) -> str:
+def _access(row: VariableRow | ContextRow, width: int) -> str:
     """The evidence with its words while they fit; glyphs alone after that."""
     if not row.access:
         return ""
@@ -144,15 +151,15 @@ def _access(row: VariableRow, width: int) -> str:
 
 
 def _field(row: ContextRow, columns: Widths) -> Spans:
-    name, value, _, _ = columns
-    differs = row.entry != row.exit
+    name, value, access, _ = columns
+    differs = row.entry != row.exit and row.exit.availability == "available"
     return (
         (" ", ""),
         column(row.field, name, "dim"),
         _cell(cell_span(row.entry, value), value),
-        column("", value),
+        column("exit ≠ entry" if differs and value >= 12 else "≠" if differs else "", value, "accent"),
         _cell(cell_span(row.exit, value), value),
-        ("≠ entry" if differs and row.exit.availability == "available" else "", "accent"),
+        column(_access(row, access), access, "dim"),
     )
 
 

@@ -166,7 +166,7 @@ class DebuggerScreen(Opener):
             self.set_breakpoints(points, f"{len(points)} breakpoints")
             return None
 
-        hint = "state:menu, event:slot_write, slot:_route; - before one switches it off"
+        hint = "state:menu, slot:_route, event:…, guard:…, edge:…, finding:…, input; -: off"
         self.app.push_screen(PromptScreen("breakpoints", hint, keep, points_text(self.view.breakpoints)))
 
     def action_help(self) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.hydrate.call import KIND_CODES, Call
-from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE, Heard, caller_turns
+from engine.hydrate.callerturns import LIVE_SOURCE, TIMED_SOURCE, Heard, caller_turns, moment
 from engine.hydrate.extras import Extra
 from engine.hydrate.outputrows import Groups, OutputRows, group, output_rows
 from engine.sources.part import Ints
@@ -21,7 +21,6 @@ from engine.sources.part import Ints
 TRANSCRIPTS = {"live_transcript": LIVE_SOURCE, "timed_transcript": TIMED_SOURCE}
 _REQUESTED, _STARTED = KIND_CODES["audio_requested"], KIND_CODES["audio_started"]
 _TRANSCRIPT = KIND_CODES["assistant_transcript"]
-_CLOCK_END = 2**53
 
 
 class Line(NamedTuple):
@@ -211,9 +210,8 @@ def _candidates(call: Call, lines: Lines, visits: set[int]) -> list[Heard]:
 
 def number_of(value: object) -> float:
     """A number of a row, or NaN."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > _CLOCK_END:
-        return math.nan
-    return float(value)
+    stated = moment(value)
+    return math.nan if stated is None else float(stated)
 
 
 def _known(value: float) -> float | None:

@@ -347,7 +347,8 @@ class Call:
         """The last context snapshot of a phase that a visit owns, or None."""
         captured = self.ledger.captured["state_context_snapshot"]
         own = self.micro_events(visit)
-        for event in np.sort(own[self.kind_of[own] == _CONTEXT])[::-1].tolist():
+        own = own[(self.kind_of[own] == _CONTEXT) & (own < self.first_extra)]  # a loose row acts on nothing
+        for event in np.sort(own)[::-1].tolist():
             if captured.columns["phase"][bisect_left(captured.rows, event)] == phase:
                 return int(event)
         return None

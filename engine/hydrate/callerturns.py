@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from engine.hydrate.extras import Extra
 from engine.hydrate.ownership import Ownership
+from engine.model.events import CLOCK_END
 from engine.sources.merge import Ledger
 
 LIVE_SOURCE = "gemini"
@@ -53,6 +54,13 @@ class CallerTurn(NamedTuple):
         return next((one for one in found if one.from_file), found[-1] if found else None)
 
 
+def moment(value: object) -> float | int | None:
+    """A moment that a row states, in ms as it stands; None for what is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) < CLOCK_END else None
+
+
 def observations(ledger: Ledger, owned: Ownership, extras: list[Extra]) -> list[Heard]:
     """Every caller observation: ``caller_transcript`` rows and caller rows of the two transcript files."""
     found: list[Heard] = []
@@ -77,7 +85,7 @@ def observations(ledger: Ledger, owned: Ownership, extras: list[Extra]) -> list[
         text = extra.payload.get("text")
         if isinstance(text, str):
             source = LIVE_SOURCE if extra.kind == "live_transcript" else TIMED_SOURCE
-            start, end = extra.clock_ms, _number(extra.payload.get("end_ms"))
+            start, end = extra.clock_ms, moment(extra.payload.get("end_ms"))
             final = extra.payload.get("final")
             settled = final if isinstance(final, bool) else None
             found.append(Heard(number, source, text, extra.visit, extra.input_id, start, end, True, settled))
@@ -160,7 +168,3 @@ def _best(
         if best is None or (common, -number) > (best[0], -best[1]):
             best = (common, number)
     return best[1] if best else None
-
-
-def _number(value: object) -> float | int | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

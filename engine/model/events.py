@@ -6,14 +6,21 @@ reads it, so a key's type is said once. A key marked ``required`` is bold in the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 Text = str
 TextOrNull = str | None
-Number = float | int
-NumberOrNull = float | int | None
+CLOCK_END = 2**53
+"""A moment in ms lies below this: a double holds every whole number up to it."""
+Clock = (
+    Annotated[int, Meta(gt=-CLOCK_END, lt=CLOCK_END)]
+    | Annotated[float, Meta(gt=-CLOCK_END, lt=CLOCK_END)]
+    | None
+)
+"""A moment of the call clock, in ms."""
 Flag = bool | None
 
 
@@ -91,8 +98,8 @@ EVENT_KEYS: dict[str, dict[str, Key]] = {
         "text": _need(Text),
         "source": _need(Text),
         "input_id": _ID,
-        "start_ms": _may(NumberOrNull),
-        "end_ms": _may(NumberOrNull),
+        "start_ms": _may(Clock),
+        "end_ms": _may(Clock),
         "final": _may(Flag),
     },
     "caller_audio_started": {"input_id": _ID},

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from engine.model.errors import EngineError
+from engine.model.events import Clock
 from engine.model.limits import Limits
 from engine.sources import paths
 from engine.sources.contents import AUDIO_FOLDER, pick
@@ -19,7 +20,6 @@ from engine.sources.document import Document, Fields, read_document
 from engine.sources.files import Artifact, CallFiles
 from engine.sources.hashing import hash_file, open_unlinked
 from engine.sources.ledger import LineFault
-from engine.sources.rowschema import Clock
 
 SCHEMA = "riff.call_audio/v1"
 MANIFEST = "audio/manifest.json"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, Union, cast
 import msgspec
 from msgspec import Meta
 
-from engine.model.events import DIALECT_DEFAULTS, DIALECTS, ENVELOPE_KEYS, EVENT_KEYS, OTHER, Key
+from engine.model.events import DIALECT_DEFAULTS, DIALECTS, ENVELOPE_KEYS, EVENT_KEYS, OTHER, Clock, Key
 from engine.sources import tolerant
 
 _LAZY: dict[Any, Any] = {
@@ -26,15 +26,9 @@ _LAZY: dict[Any, Any] = {
 SEQ_END = 2**62
 """A durable counter stays below this; a larger ``seq`` is malformed."""
 _TS_END = 2**42
-_CLOCK_END = 2**53
 
 Seq = Annotated[int, Meta(ge=0, lt=SEQ_END)]
 Timestamp = Annotated[float, Meta(gt=-_TS_END, lt=_TS_END)] | str | None
-Clock = (
-    Annotated[int, Meta(gt=-_CLOCK_END, lt=_CLOCK_END)]
-    | Annotated[float, Meta(gt=-_CLOCK_END, lt=_CLOCK_END)]
-    | None
-)
 
 
 class Row(msgspec.Struct, gc=False, kw_only=True, tag_field="type"):

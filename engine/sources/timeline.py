@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from engine.model.events import Clock
 from engine.model.limits import Limits
 from engine.sources.contents import pick
 from engine.sources.document import Fields, read_document
 from engine.sources.files import CallFiles
 from engine.sources.ledger import LineFault
-from engine.sources.rowschema import Clock
 
 NAME = "state_audio_timeline.json"
 

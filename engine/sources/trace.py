@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.model.events import ENVELOPE_KEYS, Key
+from engine.model.events import ENVELOPE_KEYS, Clock, Key
 from engine.model.limits import Limits
 from engine.sources.contents import pick
 from engine.sources.files import CallFiles
 from engine.sources.ledger import LineFault
 from engine.sources.lines import Line, RowNumbers, count_malformed, event_id, fit, read_lines
-from engine.sources.rowschema import Clock, Seq, flatten
+from engine.sources.rowschema import Seq, flatten
 
 
 class TraceRow(msgspec.Struct, frozen=True):

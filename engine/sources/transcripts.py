@@ -6,13 +6,12 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from engine.model.events import Key
+from engine.model.events import Clock, Key
 from engine.model.limits import Limits
 from engine.sources.contents import pick
 from engine.sources.files import CallFiles
 from engine.sources.ledger import LineFault
 from engine.sources.lines import Line, RowNumbers, count_malformed, event_id, fit, read_lines
-from engine.sources.rowschema import Clock
 
 Source = Literal["live", "timed"]
 SOURCES: tuple[Source, ...] = ("live", "timed")

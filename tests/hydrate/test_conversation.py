@@ -491,3 +491,18 @@ def test_the_sample_disagreement() -> None:
     assert (turn.agreement, turn.wer) == ("disagree", 2.0)
     assert turn.diff == [{"op": "replace", "live": "stay this", "timed": "status"}]
     assert turn.acted_on["text"] == "Status"
+
+
+@pytest.mark.parametrize("huge", [2**53, -(2**53), 10**400])
+def test_a_moment_that_no_clock_can_show_is_none(tmp_path: Path, huge: int) -> None:
+    events = [
+        said(3, 100, "one", "gemini", start_ms=0, end_ms=huge),
+        said(4, 200, "two", "gemini", start_ms=0, end_ms=100),
+    ]
+    timed = [heard(0, "two", 0, 100), heard(1, "three", 0, 100) | {"end_ms": huge}]
+    call = opened(tmp_path, events, timed=timed)
+    items = lane(call, "caller")
+    texts = sorted(one.text or "" for item in items for one in item.observations)
+    assert texts == ["one", "three", "two", "two"]
+    assert [item.end_ms for item in items if item.agreement == "agree"] == [100]
+    assert "bus:3" in [finding.event_id for finding in call.findings if finding.code == "MALFORMED_EVENT"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,3 +39,15 @@ def test_what_is_no_events_id_finds_none_and_hurts_nothing(tmp_path: Path, text:
     assert call.find(text) is None
     (item,) = artifact(call)["conversation"]
     assert item["acted_on"]["text"] is None
+
+
+def test_a_context_row_without_a_seq_speaks_for_no_visit(tmp_path: Path) -> None:
+    said = {"phase": "entry", "visit_id": "menu#1", "clock_ms": 5, "turn_count": 9}
+    call = opened(tmp_path, [*start(), said | {"type": "state_context_snapshot"}])
+    assert artifact(call)["visits"][0]["context"] == {"entry": None, "exit": None}
+    assert any(one["payload"].get("turn_count") == 9 for one in every_event(artifact(call)))
+
+
+def every_event(document: dict[str, Any]) -> list[dict[str, Any]]:
+    owned = [one for visit in document["visits"] for one in visit["micro_events"]]
+    return [*owned, *document["unattributed_events"]]

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from engine.model.errors import EngineError
-from engine.model.events import Key
+from engine.model.events import Clock, Key
 from engine.model.limits import LIMITS, Limits
 from engine.sources.files import Artifact
 from engine.sources.ledger import LineFault
 from engine.sources.lines import Line, Lines, RowNumbers, event_id, fit, read_lines
-from engine.sources.rowschema import Clock
 
 OK = b'{"a": 1}\n'
 

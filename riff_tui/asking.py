@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from engine.debug import cursor as moves
 from engine.debug import projection
-from engine.model.artifact import Cell, Finding, Turn
+from engine.hydrate.summary import first_divergence
+from engine.model.artifact import Cell, Turn
 from engine.model.views import Cursor, Stop
 from riff_tui.spans import SEVERITY
 from riff_tui.viewstate import Answers, ViewState, with_fields
@@ -23,7 +24,7 @@ SPOKEN_BACK = 200
 
 def first_view(view: ViewState, call: Call, cursor: Cursor) -> ViewState:
     """The view of a call that was just opened."""
-    first = divergence(call)
+    first = first_divergence(call.findings)
     divergent = moves.at_finding(call, first.finding_id).visit if first is not None else None
     findings = tuple(sorted(call.findings, key=lambda finding: GRAVEST.index(finding.severity)))
     marked = tuple(
@@ -81,12 +82,6 @@ def place_of(view: ViewState) -> Cursor:
         return cursor
     last = max(0, projection.micro_count(view.call, look) - 1)
     return Cursor(look, last if look < cursor.visit else 0)
-
-
-def divergence(call: Call) -> Finding | None:
-    """The finding that the summary calls the first divergence."""
-    wanted = call.summary.first_divergence
-    return next((finding for finding in call.findings if finding.finding_id == wanted), None)
 
 
 def hear(call: Call) -> None:

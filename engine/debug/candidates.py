@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -47,14 +47,10 @@ def split(on: str) -> tuple[str, str]:
     return form, name
 
 
-def _refused(what: str, name: str, known: Iterable[str]) -> EngineError:
-    message = f"no {what} {shown(name)} in this call{hint(name, sorted(known))}"
-    return EngineError("BAD_ARGUMENT", message, argument="on", name=name[:200])
-
-
-def _known(what: str, name: str, known: Iterable[str]) -> None:
+def _known(what: str, name: str, known: Collection[str]) -> None:
     if name not in known:
-        raise _refused(what, name, known)
+        message = f"no {what} {shown(name)} in this call{hint(name, sorted(known))}"
+        raise EngineError("BAD_ARGUMENT", message, argument="on", name=name[:200])
 
 
 def check_state(call: Call, name: str) -> None:
@@ -119,11 +115,9 @@ def _guard_track(call: Call, name: str) -> Track:
 
     def events() -> Iterable[int]:
         rows = _guards(call)[guard]
-        return (
-            rows
-            if wanted is None
-            else [one for one in rows if call.ledger.payload(one).get("result") is wanted]
-        )
+        if wanted is None:
+            return rows
+        return [event for event in rows if call.ledger.payload(event).get("result") is wanted]
 
     return index(call).track(("guard", name), events)
 

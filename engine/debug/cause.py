@@ -87,7 +87,7 @@ def _write(call: Call, event: int, writer: str | None, row: dict[str, Any]) -> W
     return Write(
         event_id=call.event_id(event),
         kind=call.kind(event),
-        visit_id=call.visits[visit].visit_id if visit >= 0 else None,
+        visit_id=call.visit_id(visit),
         clock_ms=call.clock_ms(event),
         writer=writer,
         edge_id=_text(row, "edge_id"),

@@ -36,7 +36,7 @@ def slot_change(call: Call, slot: str, point: Point) -> SlotChange:
     return SlotChange(
         event_id=call.event_id(event) if event >= 0 else None,
         kind=call.kind(event) if event >= 0 else None,
-        visit_id=call.visits[visit].visit_id if visit >= 0 else None,
+        visit_id=call.visit_id(visit),
         clock_ms=call.clock_ms(event) if event >= 0 else None,
         cell=cell(call, slot, point),
         writer=writer if written == event else None,
@@ -52,7 +52,7 @@ def context_snapshots(call: Call, field: str) -> Sequence[int]:
     captured = call.ledger.captured.get("state_context_snapshot")
     rows = captured.rows if captured is not None else []
     if field not in CONTEXT_FIELDS:
-        known = index(call).memo(
+        known = index(call).once(
             "context fields", lambda: {key for row in rows for key in payload(call, row)}
         )
         if field not in known:
@@ -69,7 +69,7 @@ def context_change(call: Call, event: int, field: str) -> ContextChange:
     return ContextChange(
         event_id=call.event_id(event),
         phase=captured.columns["phase"][bisect_left(captured.rows, event)],
-        visit_id=call.visits[visit].visit_id if visit >= 0 else None,
+        visit_id=call.visit_id(visit),
         clock_ms=call.clock_ms(event),
         cell=said,
     )

@@ -61,8 +61,6 @@ class Index:
         self._lock = threading.Lock()
         self._tables: dict[Hashable, Any] = {}
         self._memo: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
-        self._in_order: Ints | None = None
-        self._clocks: NDArray[np.float64] | None = None
         self._clock: tuple[NDArray[np.float64], Ints] | None = None
         self._states: dict[str, Ints] | None = None
         self._slots: frozenset[str] | None = None
@@ -172,16 +170,16 @@ class Index:
 
     def in_order(self, call: Call) -> Ints:
         """Every event that a cursor can stand on, owned or not, in the order of places."""
-        if self._in_order is None:
+
+        def made() -> Ints:
             both = np.concatenate([call.order.micro, self.lane])
-            self._in_order = both[np.argsort(self.place[both], kind="stable")]
-        return self._in_order
+            return both[np.argsort(self.place[both], kind="stable")]
+
+        return self.once("in order", made)
 
     def clocks(self, call: Call) -> NDArray[np.float64]:
         """The clock of every event in ms, NaN where there is none."""
-        if self._clocks is None:
-            self._clocks = _clocks(call)
-        return self._clocks
+        return self.once("clocks", lambda: _clocks(call))
 
     def clock(self, call: Call) -> tuple[NDArray[np.float64], Ints]:
         """For each owned event with a clock: the lowest clock from it on, and its position."""

@@ -16,7 +16,6 @@ from engine.hydrate.laneitems import (
     payload_of,
     refs_of,
     unavailable,
-    visit_id_of,
 )
 from engine.hydrate.outputrows import STAGES
 from engine.hydrate.redaction import redactor
@@ -44,7 +43,7 @@ def agent_item(call: Call, line: Line, lines: Lines) -> Turn:
     reason = "not_applicable: only what the caller did is acted on"
     return Turn(
         item_id=f"conv:{call.event_id(leading[0])}",
-        visit_id=visit_id_of(call, visit),
+        visit_id=call.visit_id(visit),
         lane="agent",
         start_ms=stretch.start_ms,
         end_ms=stretch.end_ms,

@@ -259,6 +259,10 @@ class Call:
     def _extra_ids(self) -> dict[str, int]:
         return {extra.event_id: number for number, extra in enumerate(self.parts.extras, self.first_extra)}
 
+    def visit_id(self, visit: int) -> str | None:
+        """Id of a visit by its number; None for no visit."""
+        return self.visits[visit].visit_id if visit >= 0 else None
+
     def visit_at(self, bus_event: int) -> int:
         """The visit open at a bus event, or -1."""
         return int(self.parts.built.open_at[bus_event]) if 0 <= bus_event < self.first_extra else -1

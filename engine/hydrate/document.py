@@ -172,13 +172,8 @@ def _edge_to(call: Call, visit: int, state_id: str) -> str | None:
     return None
 
 
-def context_event(call: Call, visit: int, phase: str) -> int | None:
-    """The last context snapshot of a phase that a visit owns, or None."""
-    return call.context_event(visit, phase)
-
-
 def _context(call: Call, visit: int, phase: str) -> dict[str, Any] | None:
-    event = context_event(call, visit, phase)
+    event = call.context_event(visit, phase)
     if event is None:
         return None
     kept = payload(call, event)

@@ -18,7 +18,7 @@ def envelope(call: Call, event: int) -> Envelope:
     fields["kind"] = call.kind(event)
     fields["clock_ms"] = call.clock_ms(event)
     fields["clock"] = call.clock_name(event)
-    fields["visit_id"] = call.visits[visit].visit_id if visit >= 0 else None
+    fields["visit_id"] = call.visit_id(visit)
     hide = redactor(call)
     fields["payload"] = hide.payload(fields["kind"], fields["payload"])
     if fields["kind"] == "other" and fields["source_type"] is not None:
@@ -42,10 +42,6 @@ def _reason(call: Call, event: int) -> str:
     return why.reason if why is not None else "its sources belong to no visit"
 
 
-def _visit_id(call: Call, index: int) -> str | None:
-    return call.visits[index].visit_id if index >= 0 else None
-
-
 def _bus(call: Call, event: int) -> dict[str, Any]:
     ledger = call.ledger
     turns_only = call.parts.turns_only
@@ -66,7 +62,7 @@ def _bus(call: Call, event: int) -> dict[str, Any]:
         "source_refs": refs + call.parts.extra_refs.get(event, []),
         "derived_from": [call.event_id(source) for source in call.owned.derived_from.get(event, ())],
         "attribution": ATTRIBUTIONS[call.owned.attribution[event]],
-        "observed_visit_id": _visit_id(call, int(call.owned.observed[event])),
+        "observed_visit_id": call.visit_id(int(call.owned.observed[event])),
         "placement": None,
         "payload": content,
     }
@@ -90,7 +86,7 @@ def _beside(call: Call, event: int) -> dict[str, Any]:
         "source_refs": extra.refs,
         "derived_from": extra.derived_from,
         "attribution": ATTRIBUTIONS[extra.attribution],
-        "observed_visit_id": _visit_id(call, extra.observed),
+        "observed_visit_id": call.visit_id(extra.observed),
         "placement": extra.placement,
         "payload": extra.payload,
     }
@@ -115,7 +111,7 @@ def _derived(call: Call, event: int) -> dict[str, Any]:
         "source_refs": [],
         "derived_from": [call.event_id(source) for source in sources],
         "attribution": "derived" if visit >= 0 else "none",
-        "observed_visit_id": _visit_id(call, visit),
+        "observed_visit_id": call.visit_id(visit),
         "placement": f"{side} {call.event_id(anchor)}",
         "payload": dict(content),
     }

@@ -83,11 +83,6 @@ def observations_of(call: Call, said: list[Said]) -> list[Observation]:
     ]
 
 
-def visit_id_of(call: Call, visit: int) -> str | None:
-    """Id of a visit by its number; None for no visit."""
-    return call.visits[visit].visit_id if visit >= 0 else None
-
-
 # Caller.
 
 
@@ -106,7 +101,7 @@ def input_item(call: Call, item: Input) -> Turn:
     agreement, wer, diff = compare(call, live and live.text, timed and timed.text, said)
     return Turn(
         item_id=f"turn:input:{turn.input_id}" if named else f"conv:{call.event_id(first)}",
-        visit_id=visit_id_of(call, turn.visit),
+        visit_id=call.visit_id(turn.visit),
         lane=item.lane,
         start_ms=stretch.start_ms,
         end_ms=stretch.end_ms,
@@ -276,7 +271,7 @@ def _moment(call: Call, event: int, lane: Lane, text: str) -> Turn:
     event_id = call.event_id(event)
     return Turn(
         item_id=f"conv:{event_id}",
-        visit_id=visit_id_of(call, int(call.visit_of[event])),
+        visit_id=call.visit_id(int(call.visit_of[event])),
         lane=lane,
         start_ms=at,
         end_ms=at,

@@ -44,7 +44,7 @@ def _started(call: Call, event: int, attempt_id: str, row: dict[str, Any]) -> di
         "parent_attempt_id": row.get("parent_attempt_id"),
         "restart_reason": row.get("restart_reason"),
         "causal_visit_id": cause,
-        "observed_visit_id": call.visits[visit].visit_id if visit >= 0 else None,
+        "observed_visit_id": call.visit_id(visit),
         "started_event_id": call.event_id(event),
         "started_ms": call.clock_ms(event),
         "first_text_ms": None,
@@ -87,7 +87,7 @@ def playback_spans(call: Call) -> list[dict[str, Any]]:
             spans[key] = {
                 "playback_id": playback,
                 "output_attempt_id": row.get("output_attempt_id"),
-                "visit_id": call.visits[visit].visit_id if visit >= 0 else None,
+                "visit_id": call.visit_id(visit),
                 "stage": key[1],
                 "start_ms": call.clock_ms(event),
                 "end_ms": None,

@@ -49,7 +49,7 @@ def _document(call: Call, one: Raised) -> Finding:
     anchor = event_id or one.place or "-"
     finding_id = f"{one.code}:{anchor}" + (f":{one.part}" if one.part is not None else "")
     visit = one.visit if one.visit is not None else _visit(call, one.event)
-    visit_id = call.visits[visit].visit_id if visit is not None and visit >= 0 else None
+    visit_id = None if visit is None else call.visit_id(visit)
     data = dict(one.data)
     if isinstance(data.get("between"), list):
         data["between"] = [call.event_id(event) if event >= 0 else None for event in data["between"]]  # type: ignore[attr-defined]

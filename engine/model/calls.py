@@ -50,8 +50,8 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def newest_first(rows: list[CallRow]) -> list[CallRow]:
     """Rows by recorded start, the latest first, ties by session id; those of no known start last."""
-    known = [row for row in rows if row.started_us is not None]
-    unknown = [row for row in rows if row.started_us is None]
-    known.sort(key=lambda row: (-(row.started_us or 0), row.session_id or "", row.path))
-    unknown.sort(key=lambda row: (row.session_id or "", row.path))
-    return known + unknown
+
+    def place(row: CallRow) -> tuple[bool, int, str, str]:
+        return row.started_us is None, -(row.started_us or 0), row.session_id or "", row.path
+
+    return sorted(rows, key=place)

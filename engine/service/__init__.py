@@ -1,1 +1,1 @@
-"""The doors of the engine: command line (later HTTP)."""
+"""The doors of the engine: command line and HTTP."""

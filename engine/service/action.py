@@ -11,6 +11,7 @@ from engine.debug.session import Session
 from engine.hydrate.call import Call
 from engine.model.commands import Field, Page
 from engine.model.errors import EngineError
+from engine.model.findings import FINDINGS
 from engine.model.views import Cursor
 from engine.service.library import Library
 
@@ -48,16 +49,16 @@ class Asked(NamedTuple):
         cursor: Where the question stands.
         session: What the client has set before.
         cancelled: Asked now and then whether to give up.
-        library: Gives further calls; None where there are none.
+        library: Gives further calls.
         writes: Whether the client may have files written.
     """
 
     call: Call
     cursor: Cursor
-    session: Session = Session()
-    cancelled: Callable[[], bool] | None = None
-    library: Library | None = None
-    writes: bool = False
+    session: Session
+    cancelled: Callable[[], bool] | None
+    library: Library
+    writes: bool
 
 
 class Outcome(NamedTuple):
@@ -113,6 +114,16 @@ class StoreAction(NamedTuple):
     run: Callable[[Library, Any], StoreOutcome]
     result: Any
     summary: str
+
+
+def check_code(code: str | None, argument: str) -> None:
+    """Refuse a code that no finding has.
+
+    Raises:
+        EngineError: ``BAD_ARGUMENT``.
+    """
+    if code is not None and code not in FINDINGS:
+        raise EngineError("BAD_ARGUMENT", "there is no finding of that code", argument=argument)
 
 
 class Paged(NamedTuple):

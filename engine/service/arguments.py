@@ -36,11 +36,6 @@ def read_request(body: bytes) -> Request:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise EngineError("BAD_ARGUMENT", "the request is no JSON", argument="request") from None
-    return as_request(value)
-
-
-def as_request(value: Any) -> Request:
-    """The request that a plain value is. Errors as of `read_request`."""
     return _converted(value, Request, "", "request")
 
 

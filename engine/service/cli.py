@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -29,9 +28,9 @@ def typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             command(*args, **kwargs)
             sys.stdout.flush()
         except EngineError as error:
-            click.echo(
-                json.dumps(error.document(), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-            )
+            from engine.canonical import canonical
+
+            click.echo(canonical(error.document()))
             click.echo(f"riff-engine: {error.code}: {error.message}", err=True)
             sys.exit(TYPED_ERROR)
         except BrokenPipeError:

@@ -65,8 +65,13 @@ def answer(
             message = f"the answer has more than {RESPONSE_BYTES} bytes: ask for a smaller page"
             raise EngineError("LIMIT_EXCEEDED", message, limit="response_bytes", maximum=RESPONSE_BYTES)
     except EngineError as error:
-        return Answer(canonical(error.document()), error, session)
+        return refused(error, session)
     return Answer(document, None, after)
+
+
+def refused(error: EngineError, session: Session = NEW) -> Answer:
+    """What a request gets that is refused."""
+    return Answer(canonical(error.document()), error, session)
 
 
 def dispatch(

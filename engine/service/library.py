@@ -34,7 +34,16 @@ class Library(Protocol):
         """
 
 
-class Opened:
+class _NoFolder:
+    """What a library is that stands for no folder of calls."""
+
+    def rows(self) -> list[CallRow]:
+        """None."""
+        message = "there is no folder of calls: name one with --calls"
+        raise EngineError("BAD_ARGUMENT", message, argument="calls")
+
+
+class Opened(_NoFolder):
     """A library of one call that is open already."""
 
     def __init__(self, call: Call) -> None:
@@ -44,16 +53,12 @@ class Opened:
         """The call, where it is named right."""
         if session_id != self._call.session_id:
             if session_id is None:
-                raise EngineError("BAD_ARGUMENT", "name the session_id", argument="session_id")
+                raise _unnamed()
             raise EngineError("UNKNOWN_SESSION", "no call of that session is here", session=session_id[:200])
         return self._call
 
-    def rows(self) -> list[CallRow]:
-        """None: one call is no folder of calls."""
-        raise _no_folder()
 
-
-class OnePath:
+class OnePath(_NoFolder):
     """The sessions of one path, opened when they are asked for."""
 
     def __init__(self, path: Path) -> None:
@@ -75,21 +80,13 @@ class OnePath:
         """The call that a request names; without a name only one that has none."""
         return Opened(self.only(session_id)).call(session_id)
 
-    def rows(self) -> list[CallRow]:
-        """None: one call is no folder of calls."""
-        raise _no_folder()
 
-
-class Nothing:
+class Nothing(_NoFolder):
     """No calls at all: for actions that need none."""
 
     def call(self, session_id: str | None) -> Call:
         """None."""
         raise EngineError("BAD_ARGUMENT", "name the call", argument="call")
-
-    def rows(self) -> list[CallRow]:
-        """None."""
-        raise _no_folder()
 
 
 KEPT = 4
@@ -115,7 +112,7 @@ class Folder:
     def call(self, session_id: str | None) -> Call:
         """The call of a session; of those asked for last some stay open."""
         if session_id is None:
-            raise EngineError("BAD_ARGUMENT", "name the session_id", argument="session_id")
+            raise _unnamed()
         with self._lock:
             kept = self._open.get(session_id)
             if kept is None or kept.signature != signature(self._store.root, kept.path):
@@ -138,5 +135,5 @@ class Folder:
             return self._store.rows()
 
 
-def _no_folder() -> EngineError:
-    return EngineError("BAD_ARGUMENT", "there is no folder of calls: name one with --calls", argument="calls")
+def _unnamed() -> EngineError:
+    return EngineError("BAD_ARGUMENT", "name the session_id", argument="session_id")

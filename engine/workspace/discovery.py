@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,10 +49,9 @@ def signature(root: Path, path: str) -> str | None:
     try:
         if stat.S_ISDIR(whole.lstat().st_mode):
             return _signature(_files(whole, "", 0))
-        entries = [entry for entry in _entries(whole.parent) if entry.name == whole.name]
     except OSError:
         return None
-    return _signature((entry.name, entry) for entry in entries) if entries else None
+    return _signature([(whole.name, str(whole))])
 
 
 def _below(folder: Path, prefix: str, depth: int) -> Iterator[Found]:
@@ -65,7 +64,7 @@ def _below(folder: Path, prefix: str, depth: int) -> Iterator[Found]:
         if entry.is_dir(follow_symlinks=False) and depth < _DEEPEST:
             yield from _below(folder / entry.name, path + "/", depth + 1)
         elif entry.is_file(follow_symlinks=False) and entry.name.endswith(_ARCHIVES):
-            yield Found(path, _signature(iter([(entry.name, entry)])))
+            yield Found(path, _signature([(entry.name, entry.path)]))
 
 
 def _speaks(entry: os.DirEntry[str]) -> bool:
@@ -83,19 +82,20 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _files(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _files(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Every file below a folder: its name from there, and its path."""
     for entry in _entries(folder):
         if entry.is_dir(follow_symlinks=False) and depth < _DEEPEST:
             yield from _files(folder / entry.name, f"{prefix}{entry.name}/", depth + 1)
         else:
-            yield prefix + entry.name, entry
+            yield prefix + entry.name, entry.path
 
 
-def _signature(files: Iterator[tuple[str, os.DirEntry[str]]]) -> str:
+def _signature(files: Iterable[tuple[str, str]]) -> str:
     told = []
-    for name, entry in files:
+    for name, path in files:
         try:
-            state = entry.stat(follow_symlinks=False)
+            state = os.lstat(path)
         except OSError:
             told.append(f"{name}\0gone")  # it went while we looked
             continue

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.canonical import replace_surrogates
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
+from engine.hydrate.summary import first_divergence
 from engine.model.calls import CallError, CallRow, FirstDivergence
 from engine.model.errors import EngineError
 from engine.sources.part import NO_TS
@@ -38,7 +39,7 @@ def _session(root: Path, path: str, session: str) -> CallRow:
 
 def _row(path: str, call: Call) -> CallRow:
     identity = call.identity
-    first = next((one for one in call.findings if one.finding_id == call.summary.first_divergence), None)
+    first = first_divergence(call.findings)
     started_at, started_us = _started(call)
     return CallRow(
         path=path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from riff_tui.asking import divergence
+from engine.hydrate.summary import first_divergence
 from riff_tui.content import Content, Target, fixed, listed
 from riff_tui.spans import SEVERITY, Spans
 from riff_tui.text import cut, plural, seconds, wrap
@@ -41,7 +41,7 @@ def _label(word: str) -> tuple[str, str]:
 
 def _divergence(call: Call, width: int) -> tuple[list[Spans], dict[int, Target]]:
     """Where intended and observed first part, whose it looks like and what to do; Enter goes there."""
-    first = divergence(call)
+    first = first_divergence(call.findings)
     if first is None:
         whole = call.completeness == "complete"
         words = ("✓ none found", "good") if whole else ("— none found in what was recorded", "")

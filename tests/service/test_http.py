@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -241,20 +242,28 @@ def test_requests_made_from_the_schema_are_answered(app: App) -> None:
 # The server itself.
 
 
+@contextmanager
+def serving(where: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A running server, and what it says of its address; its token lies in a folder of the test."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.service.cli", "--calls", str(SAMPLES), "serve",
+         "--token-file", str(where / "token"), *words],
+        stderr=subprocess.PIPE, text=True, env=os.environ | {"XDG_CACHE_HOME": str(where)},
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        yield process, process.stderr.readline().split()[0]
+    finally:
+        process.terminate()
+        assert process.wait(10) in (0, -15)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, str]]:
     """A running server: its port and its token."""
     where = tmp_path_factory.mktemp("server")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine.service.cli", "--calls", str(SAMPLES), "serve", "--port", "0",
-         "--token-file", str(where / "token")],
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"XDG_CACHE_HOME": str(where)},
-    )  # fmt: skip
-    assert process.stderr is not None
-    address = process.stderr.readline().split()[0]
-    yield int(address.rpartition(":")[2]), (where / "token").read_text().strip()
-    process.terminate()
-    assert process.wait(10) in (0, -15)
+    with serving(where, "--port", "0") as (_, address):
+        yield int(address.rpartition(":")[2]), (where / "token").read_text().strip()
 
 
 def fetch(server: tuple[int, str], path: str) -> httpx.Response:
@@ -292,20 +301,15 @@ def test_what_is_no_http_is_refused(server: tuple[int, str], sent: bytes) -> Non
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_on_a_signal_and_leaves_no_socket(tmp_path: Path, number: int) -> None:
     path = tmp_path / "socket"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine.service.cli", "--calls", str(SAMPLES), "serve", "--socket", str(path),
-         "--token-file", str(tmp_path / "token")],
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
-    )  # fmt: skip
-    assert process.stderr is not None
-    assert process.stderr.readline().startswith(f"unix:{path}")
-    transport = httpx.HTTPTransport(uds=str(path))
-    token = (tmp_path / "token").read_text().strip()
-    with httpx.Client(transport=transport, headers={"Authorization": f"Bearer {token}"}) as client:
-        assert client.get("http://localhost/api/sessions").json()["page"]["total"] == 3
-    process.send_signal(number)
-    assert process.wait(10) == 0
-    assert not path.exists()
+    with serving(tmp_path, "--socket", str(path)) as (process, address):
+        assert address == f"unix:{path}"
+        transport = httpx.HTTPTransport(uds=str(path))
+        token = (tmp_path / "token").read_text().strip()
+        with httpx.Client(transport=transport, headers={"Authorization": f"Bearer {token}"}) as client:
+            assert client.get("http://localhost/api/sessions").json()["page"]["total"] == 3
+        process.send_signal(number)
+        assert process.wait(10) == 0
+        assert not path.exists()
 
 
 def test_a_token_file_is_for_its_owner_only(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ import msgspec
 
 from engine.model.calls import CallRow
 from engine.model.errors import EngineError
-from engine.model.findings import FINDINGS
-from engine.service.action import PageArgs, StoreAction, StoreOutcome, paged
+from engine.service.action import PageArgs, StoreAction, StoreOutcome, check_code, paged
 from engine.service.library import Library
 from engine.sources.rowschema import micros
 
@@ -53,8 +52,7 @@ def _chosen(library: Library, args: CallsArgs) -> list[CallRow]:
     since = None if args.since is None else micros(args.since)
     if args.since is not None and since is None:
         raise EngineError("BAD_ARGUMENT", "since is a moment with its zone (RFC 3339)", argument="args.since")
-    if args.finding is not None and args.finding not in FINDINGS:
-        raise EngineError("BAD_ARGUMENT", "there is no finding of that code", argument="args.finding")
+    check_code(args.finding, "args.finding")
     return [
         row
         for row in library.rows()

@@ -6,7 +6,6 @@ import msgspec
 
 from engine.debug import cause, compare
 from engine.debug.seek import at_visit
-from engine.model.errors import EngineError
 from engine.service.action import Action, Args, Asked, Outcome
 
 
@@ -60,8 +59,6 @@ def compare_visits(asked: Asked, args: VisitsArgs) -> Outcome:
 
 def compare_calls(asked: Asked, args: CallsArgs) -> Outcome:
     """Where another call first goes another way."""
-    if asked.library is None:
-        raise EngineError("UNKNOWN_SESSION", "only this call is open here", session=args.other[:200])
     other = asked.library.call(args.other)
     found = compare.compare_calls(asked.call, other)
     return Outcome(Calls(asked.call.session_id, other.session_id, found))

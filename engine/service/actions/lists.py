@@ -10,10 +10,8 @@ from engine.debug import listing, projection
 from engine.debug.seek import at_visit
 from engine.hydrate.call import Call
 from engine.model.artifact import Finding, Turn
-from engine.model.errors import EngineError
-from engine.model.findings import FINDINGS
 from engine.model.views import EventRow
-from engine.service.action import Action, Asked, Outcome, PageArgs, paged
+from engine.service.action import Action, Asked, Outcome, PageArgs, check_code, paged
 
 
 class VisitRow(msgspec.Struct, frozen=True):
@@ -127,15 +125,12 @@ def list_events(asked: Asked, args: EventArgs) -> Outcome:
 def _event(call: Call, event: int) -> ListedEvent:
     visit = int(call.visit_of[event])
     row = projection.row(call, event)
-    return ListedEvent(
-        **msgspec.structs.asdict(row), visit_id=call.visits[visit].visit_id if visit >= 0 else None
-    )
+    return ListedEvent(**msgspec.structs.asdict(row), visit_id=call.visit_id(visit))
 
 
 def list_findings(asked: Asked, args: FindingArgs) -> Outcome:
     """Findings in event order, of one code or visit."""
-    if args.code is not None and args.code not in FINDINGS:
-        raise EngineError("BAD_ARGUMENT", "there is no finding of that code", argument="args.code")
+    check_code(args.code, "args.code")
     found = listing.findings(asked.call, args.code, args.visit_id)
     page = paged(len(found), args)
     rows = [found[number] for number in page.numbers]

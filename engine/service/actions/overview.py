@@ -8,6 +8,7 @@ from engine.debug import projection
 from engine.debug.values import ends
 from engine.hydrate.call import Call
 from engine.hydrate.edgetable import edge_table
+from engine.hydrate.summary import first_divergence
 from engine.model.artifact import Cell, Guard, Summary
 from engine.service.action import Action, Args, Asked, Outcome, PageArgs, paged
 
@@ -82,7 +83,7 @@ def open_call(asked: Asked, args: Args) -> Outcome:
         findings=len(call.findings),
     )
     found = Opened(summary, counts, call.identity.flow_id, call.identity.flow_version, call.artifact_hash)
-    first = next((one for one in call.findings if one.finding_id == summary.first_divergence), None)
+    first = first_divergence(call.findings)
     return Outcome(found, refs=[] if first is None else first.event_ids)
 
 

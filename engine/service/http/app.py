@@ -23,7 +23,7 @@ from engine.debug.session import Session
 from engine.model.commands import REQUEST
 from engine.model.errors import EngineError
 from engine.service.arguments import BODY_BYTES
-from engine.service.dispatcher import NEW, Answer, answer
+from engine.service.dispatcher import NEW, Answer, answer, refused
 from engine.service.http.guard import App, Guard
 from engine.service.http.sessions import LONGEST, SHORTEST, Sessions
 from engine.service.http.status import status_of
@@ -122,7 +122,7 @@ class _Served:
             try:
                 body = await _body(request, self._limits.body_seconds)
             except EngineError as error:
-                return _response(Answer(canonical(error.document()), error, NEW))
+                return _response(refused(error))
             told = await self._work(body, NEW if session is None else self._sessions.get(session))
             if session is not None:
                 self._sessions.put(session, told.session)
@@ -184,7 +184,7 @@ class _Served:
             seconds = self._limits.wall_seconds
             message = f"not answered within {seconds:g} s"
             error = EngineError("LIMIT_EXCEEDED", message, limit="wall_seconds", maximum=seconds)
-            return Answer(canonical(error.document()), error, session)
+            return refused(error, session)
 
 
 async def _body(request: Request[Any, Any, Any], seconds: float) -> bytes:
@@ -207,12 +207,11 @@ async def _body(request: Request[Any, Any, Any], seconds: float) -> bytes:
 
 
 def _response(told: Answer) -> Response[bytes]:
-    status = 200 if told.error is None else status_of(told.error)
+    return _sent(told, 200 if told.error is None else status_of(told.error))
+
+
+def _sent(told: Answer, status: int) -> Response[bytes]:
     return Response(told.document, status_code=status, media_type="application/json")
-
-
-def _refusal(error: EngineError, status: int) -> Response[bytes]:
-    return Response(canonical(error.document()), status_code=status, media_type="application/json")
 
 
 def _http_error(request: Request[Any, Any, Any], problem: HTTPException) -> Response[bytes]:
@@ -223,10 +222,10 @@ def _http_error(request: Request[Any, Any, Any], problem: HTTPException) -> Resp
     for wrong in extra[:1]:
         argument, message = str(wrong.get("key", argument)), str(wrong.get("message"))
     message = (message or problem.detail or "refused").splitlines()[0][:200]
-    return _refusal(EngineError("BAD_ARGUMENT", message, argument=argument), problem.status_code)
+    return _sent(refused(EngineError("BAD_ARGUMENT", message, argument=argument)), problem.status_code)
 
 
 def _internal(request: Request[Any, Any, Any], problem: Exception) -> Response[bytes]:
     """A bug: logged here, and no word of it sent."""
     _log.error("a request failed", exc_info=problem)
-    return _refusal(EngineError("INTERNAL", "the engine failed; its log says how"), 500)
+    return _response(refused(EngineError("INTERNAL", "the engine failed; its log says how")))

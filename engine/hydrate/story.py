@@ -175,7 +175,7 @@ def _exit(call: Call, turn: CallerTurn) -> str:
 
 def _divergence(first: Finding | None) -> str:
     if first is None:
-        return "No divergence was found in what was recorded"
+        return "The checks of this version found no divergence in what was recorded"
     where = f" in {first.visit_id}" if first.visit_id else ""
     when = f" at {_clock(first.clock_ms)}" if first.clock_ms is not None else ""
     return f"First divergence{when}{where}: {first.title} ({first.owner}, {first.severity})"

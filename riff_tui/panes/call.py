@@ -43,9 +43,8 @@ def _divergence(call: Call, width: int) -> tuple[list[Spans], dict[int, Target]]
     """Where intended and observed first part, whose it looks like and what to do; Enter goes there."""
     first = first_divergence(call.findings)
     if first is None:
-        whole = call.completeness == "complete"
-        words = ("✓ none found", "good") if whole else ("— none found in what was recorded", "")
-        return [(_label("divergence"), words)], {}
+        where = "" if call.completeness == "complete" else ", in what was recorded"
+        return [(_label("divergence"), (f"— none found by the checks of this version{where}", ""))], {}
     glyph, role = SEVERITY[first.severity]
     lines: list[Spans] = [(_label("divergence"), (f"{glyph} {first.title}", f"{role} strong"))]
     lines += [(_label(""), (part, "")) for part in wrap(first.explanation, width - LABEL, 2)]

@@ -63,7 +63,7 @@ def _line(row: CallRow, now: float) -> Spans:
         )
     if row.completeness != "complete":
         return (*lead, (", ".join(row.completeness_reasons), "warn"))
-    return (*lead, ("none found", "dim"))
+    return (*lead, ("none found by the checks of this version", "dim"))
 
 
 def _state(row: CallRow) -> tuple[str, int, str]:

@@ -86,7 +86,7 @@ def test_what_is_not_recorded_is_said_so(tmp_path: Path) -> None:
         "1 visit: menu",
         "The agent's first words were not recorded",
         "Nothing the caller said was recorded",
-        "No divergence was found in what was recorded",
+        "The checks of this version found no divergence in what was recorded",
         "No end of the call was recorded; the record stops in menu#1",
     ]
 

@@ -7,6 +7,7 @@ from engine.model.errors import EngineError
 from engine.model.flow import Flow
 from engine.sources.manifest import Manifest
 from engine.sources.merge import Ledger
+from engine.sources.part import CAPTURED
 
 
 def identify(manifest: Manifest | None, ledger: Ledger) -> Identity:
@@ -42,7 +43,7 @@ def _started(ledger: Ledger) -> dict[str, str | None]:
     captured = ledger.captured.get("session_started")
     if captured is None or not captured.rows:
         return {}
-    return {name: values[0] for name, values in captured.columns.items()}
+    return {name: captured.columns[name][0] for name in CAPTURED["session_started"]}
 
 
 def flow_mismatch(flow: Flow | None, identity: Identity) -> str | None:

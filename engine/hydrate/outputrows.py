@@ -92,10 +92,10 @@ def output_rows(ledger: Ledger) -> OutputRows:
 
 def _codes(found: list[tuple[str, Captured]], key: str, names: list[str]) -> tuple[Ints, list[str]]:
     """The codes of an id in all rows, -1 where there is none, and the ids by code; each is some row's."""
-    missing = [np.full(len(captured.events), -1, np.int64) for _, captured in found]
+    missing = [np.full(len(captured.events), -1, np.int32) for _, captured in found]
     codes = np.concatenate(
-        [captured.columns.get(key, none) for (_, captured), none in zip(found, missing, strict=True)]
-    )
+        [captured.codes.get(key, none) for (_, captured), none in zip(found, missing, strict=True)]
+    ).astype(np.int64)
     used = np.bincount(codes[codes >= 0], minlength=len(names)) > 0
     if used.all():
         return codes, names
@@ -107,7 +107,7 @@ def _stages(found: list[tuple[str, Captured]]) -> NDArray[np.int8]:
     """The stage codes of all rows."""
     codes = [
         np.fromiter(map(_STAGE_CODES.__getitem__, captured.columns["evidence_stage"]), np.int8)
-        if "evidence_stage" in captured.columns
+        if "evidence_stage" in captured.codes
         else np.zeros(len(captured.events), np.int8)
         for _, captured in found
     ]

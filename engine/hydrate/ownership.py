@@ -80,10 +80,9 @@ class _Assignment:
         self.owner[interval] = open_at[interval]
         self.attribution[interval] = INTERVAL
         self._of_closed()
-        placed = self.built.owner
-        events = np.fromiter(placed, np.int64, len(placed))
-        self.owner[events] = np.fromiter(placed.values(), np.int32, len(placed))
-        self.attribution[events] = BOUNDARY
+        placed = self.built.owner >= 0
+        self.owner[placed] = self.built.owner[placed]
+        self.attribution[placed] = BOUNDARY
         for event, why in self.built.refused.items():
             self._quarantine(event, why.code, why.reason)
         band = self._edge_writes()
@@ -176,8 +175,8 @@ class _Assignment:
                 commits = self._commits()
             found = [row for row in commits.get((from_state, turn), ()) if row < event]
             named = self._named(event)
-            owner = self.built.owner.get(found[0]) if len(found) == 1 else None
-            if owner is None or (named is not None and self.visits[owner].visit_id != named):
+            owner = int(self.built.owner[found[0]]) if len(found) == 1 else NO_VISIT
+            if owner < 0 or (named is not None and self.visits[owner].visit_id != named):
                 self._quarantine(
                     event, "CONFLICTING_ATTRIBUTION",
                     f"{len(found)} commits from {from_state} in turn {turn} could own this completion",

@@ -49,7 +49,9 @@ class TurnLedger(Ledger):
         self.captured = {
             kind: Captured(
                 np.zeros(0, np.int64),
-                {key: np.zeros(0, np.int64) if key in CODED else [] for key in keys},
+                {key: [] for key in keys if key not in CODED},
+                {key: np.zeros(0, np.int32) for key in keys if key in CODED},
+                self.names,
             )
             for kind, keys in CAPTURED.items()
         }
@@ -163,7 +165,7 @@ def _visits(records: list[TurnRecord]) -> tuple[Visits, Ownership]:
             current = NO_VISIT
         open_after[event] = current
     by_id = {visit.visit_id: index for index, visit in enumerate(visits)}
-    built = Visits(visits, *boundary_columns(visits), open_at, open_after, {}, {}, by_id)
+    built = Visits(visits, *boundary_columns(visits), open_at, open_after, owner, {}, by_id)
     attribution = np.where(owner >= 0, DERIVED, 0).astype(np.int8)
     sources: dict[int, tuple[int, ...]] = {event: (event,) for event in np.flatnonzero(owner >= 0).tolist()}
     late = np.zeros(len(records), np.bool_)

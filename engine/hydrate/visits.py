@@ -68,7 +68,7 @@ class Visits(NamedTuple):
         exits: The exit of each, or -1.
         open_at: For each event the visit open at it (an opening or closing row counts as in it), else -1.
         open_after: The same just after the event.
-        owner: Boundary event → visit index.
+        owner: For each event the visit that a boundary rule gave it to, else -1.
         refused: Boundary rows that no rule could place, and why.
         by_id: Visit id → index.
     """
@@ -78,7 +78,7 @@ class Visits(NamedTuple):
     exits: Ints
     open_at: NDArray[np.int32]
     open_after: NDArray[np.int32]
-    owner: dict[int, int]
+    owner: NDArray[np.int32]
     refused: dict[int, Quarantine]
     by_id: dict[str, int]
 

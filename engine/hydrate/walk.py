@@ -7,12 +7,13 @@ afterwards, from the visit that was open at it (`ownership`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.hydrate.gaps import Gaps
+from engine.hydrate.stretches import COMMITTED, ROWS, read_stretch, stretch_lengths
 from engine.hydrate.unseen import BOUNDARIES, Unseen
 from engine.hydrate.visits import NO_VISIT, Quarantine, Visit, Visits, boundary_columns
 from engine.sources.merge import Ledger
@@ -27,19 +28,34 @@ def build_visits(ledger: Ledger, gaps: Gaps) -> Visits:
 
 
 _Take = Callable[..., None]
+FEW = 4
+"""Fewer visits that follow each other are taken row by row."""
+
+
+class _Step(NamedTuple):
+    """One sort of rows that the walk takes.
+
+    Attributes:
+        events: The rows, ascending.
+        take: What takes one: event, visit id as stated, and the values.
+        values: The columns of the values.
+    """
+
+    events: Ints
+    take: _Take
+    values: list[list[Any]]
 
 
 class _Walk:
     def __init__(self, ledger: Ledger, gaps: Gaps) -> None:
         self.ledger = ledger
         self.malformed = ledger.malformed
-        self.visit_names: list[Any] = ledger.names.visits.names
         self.visits: list[Visit] = []
         self.by_id: dict[str, int] = {}
         self.entries: dict[str, int] = {}
         self.open = NO_VISIT
         self.provisional = False
-        self.owner: dict[int, int] = {}
+        self.owner = np.full(len(ledger), NO_VISIT, np.int32)
         self.refused: dict[int, Quarantine] = {}
         self.ends: list[int] = []
         self.unseen = Unseen(ledger, gaps)
@@ -54,34 +70,26 @@ class _Walk:
         if lead is not None:
             self._open(0, *lead, missing=True)
         steps = self._steps()
-        if not steps:
-            return
-        order = np.argsort(np.concatenate([events for events, _, _ in steps]), kind="stable").tolist()
-        takes = [take for events, take, _ in steps for _ in range(len(events))]
-        values = [value for _, _, listed in steps for value in listed]
-        for place in order:
-            takes[place](*values[place])
+        events = np.concatenate([step.events for step in steps])
+        order = np.argsort(events, kind="stable")
+        counts = [len(step.events) for step in steps]
+        kinds = np.repeat(np.arange(len(steps), dtype=np.int8), counts)[order]
+        rows = np.concatenate([np.arange(count) for count in counts])[order]
+        lengths = stretch_lengths(self.ledger, kinds, rows, BOUNDARIES)
+        names, visit_ids = self.ledger.visit, self.ledger.names.visits.by_code()
+        at = 0
+        while at < len(order):
+            end = at + ROWS * int(lengths[at])
+            if lengths[at] >= FEW and self._take_stretch(rows[at:end]):
+                at = end
+                continue
+            step, row = steps[kinds[at]], int(rows[at])
+            event = int(step.events[row])
+            step.take(event, visit_ids[names[event]], *[column[row] for column in step.values])
+            at += 1
 
-    def _steps(self) -> list[tuple[Ints, _Take, list[tuple[Any, ...]]]]:
-        """Rows of one sort, what takes them, and what it takes: event, visit id as stated, and values."""
-        steps: list[tuple[Ints, _Take, list[tuple[Any, ...]]]] = []
-        for kind, keys, take in self._kinds():
-            captured = self.ledger.captured[kind]
-            if len(captured.events):
-                steps.append((captured.events, take, self._values(captured.events, captured.columns, keys)))
-        unknown = np.array(self.unseen.never_entered(), np.int64)
-        if len(unknown):
-            steps.append((unknown, self._unknown_id, self._values(unknown, {}, ())))
-        return steps
-
-    def _values(
-        self, events: Ints, columns: dict[str, list[Any]], keys: tuple[str, ...]
-    ) -> list[tuple[Any, ...]]:
-        names = [None, *self.visit_names]
-        named = [names[code] for code in (self.ledger.visit[events] + 1).tolist()]
-        return list(zip(events.tolist(), named, *(columns[key] for key in keys), strict=True))
-
-    def _kinds(self) -> list[tuple[str, tuple[str, ...], _Take]]:
+    def _steps(self) -> list[_Step]:
+        """The boundary rows by kind, as `BOUNDARIES` lists them, then rows whose id no entry carries."""
         keys: list[tuple[tuple[str, ...], _Take]] = [
             (("initial_state",), self._started),
             (("state_id", "from_state", "edge_id"), self._entered),
@@ -89,7 +97,31 @@ class _Walk:
             (("from_state", "to_state", "edge_id", "turn_index"), self._committed),
             ((), self._ended),
         ]
-        return [(kind, *pair) for kind, pair in zip(BOUNDARIES, keys, strict=True)]
+        steps = []
+        for kind, (wanted, take) in zip(BOUNDARIES, keys, strict=True):
+            captured = self.ledger.captured[kind]
+            steps.append(_Step(captured.events, take, [captured.columns[key] for key in wanted]))
+        return [*steps, _Step(np.array(self.unseen.never_entered(), np.int64), self._unknown_id, [])]
+
+    def _take_stretch(self, rows: Ints) -> bool:
+        """Take visits that follow each other, where nothing before them speaks against it."""
+        last = self.visits[-1] if self.visits else None
+        left = self.ledger.captured[COMMITTED].columns["from_state"][int(rows[1])]
+        if self.open != NO_VISIT or last is None or last.commit is not None or last.state_id != left:
+            return False
+        entries = dict(self.entries)
+        visits, before, own, commits = read_stretch(self.ledger, rows, entries)
+        ids = [visit.visit_id for visit in visits]
+        if not self.by_id.keys().isdisjoint(ids):
+            return False
+        last.commit, last.commit_to, last.commit_edge, last.commit_turn = before
+        numbers = np.arange(len(self.visits), len(self.visits) + len(visits), dtype=np.int32)
+        self.owner[own] = numbers[:, None]
+        self.owner[commits] = numbers - 1
+        self.entries = entries
+        self.by_id.update(zip(ids, numbers.tolist(), strict=True))
+        self.visits += visits
+        return True
 
     def _open(self, event: int, state_id: str, visit_id: str | None, missing: bool = False) -> None:
         self.entries[state_id] = ordinal = self.entries.get(state_id, 0) + 1
@@ -222,7 +254,7 @@ class _Walk:
 
     def _may_own(self, event: int, visit: int) -> bool:
         """Whether nothing that the walk decided keeps an event from being a visit's."""
-        return event not in self.refused and self.owner.get(event, visit) == visit
+        return event not in self.refused and self.owner[event] in (NO_VISIT, visit)
 
     def _own_first_and_last(self) -> None:
         """Seeds before the first visit are its event; ``session_ended`` after the last exit is the last's."""

@@ -33,13 +33,6 @@ from engine.sources.rowschema import CLASS_TYPE, ROW_CLASSES, Row
 _FLUSH = 64
 _SNAPSHOTS = 1024
 """How many distinct snapshots are remembered; most repeat the one before."""
-_INTERNED = frozenset(
-    {
-        "initial_state", "state_id", "from_state", "to_state", "edge_id", "reason", "phase", "slot", "kind",
-        "writer", "guard", "winner", "source", "candidates", "what", "evidence_stage", "input_id",
-    }
-)  # fmt: skip
-"""Keys whose values repeat: equal values are stored once."""
 _RAW = {
     (kind, key): rowschema.raw_type(kind, key)
     for kind, keys in CAPTURED.items()
@@ -67,8 +60,9 @@ class BlockWriter:
         self._size = 0
         self._blocks: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
         self._waiting: dict[str, list[Row]] = {kind: [] for kind in CAPTURED}
-        self._shared: dict[str, Callable[[Any], Any]] = dict.fromkeys(_INTERNED, names.same.__getitem__)
-        self._shared |= {key: getattr(names, table).__getitem__ for key, table in CODED.items()}
+        self._code: dict[str, Callable[[Any], int]] = {
+            key: getattr(names, table).__getitem__ for key, table in CODED.items()
+        }
         self._valid: dict[bytes, bool] = {}
         self._snapshots: dict[bytes, bytes] = {}
         self._wrong: list[tuple[str, int, str]] = []
@@ -156,8 +150,8 @@ class BlockWriter:
                 values: Iterable[Any] = map(_GETTERS[key], rows)
                 if (kind, key) in _RAW:
                     values = self._raw_values(kind, key, values, len(column))
-                shared = self._shared.get(key)
-                column.extend(values if shared is None else map(shared, values))
+                code = self._code.get(key)
+                column.extend(values if code is None else map(code, values))
             rows.clear()
 
     def _raw_values(self, kind: str, key: str, values: Iterable[Any], before: int) -> list[bytes | None]:
@@ -182,12 +176,12 @@ class BlockWriter:
         return kept
 
     def _canonical(self, raw: bytes) -> bytes:
-        """The canonical bytes of a snapshot's slots; equal snapshots are one object."""
+        """The canonical bytes of a snapshot's slots."""
         known = self._snapshots.get(raw)
         if known is None:
             if len(self._snapshots) >= _SNAPSHOTS:
                 self._snapshots.clear()
-            known = self._snapshots[raw] = self._names.same[encode_trusted(tolerant.load(raw))]
+            known = self._snapshots[raw] = encode_trusted(tolerant.load(raw))
         return known
 
     def finish(self) -> None:

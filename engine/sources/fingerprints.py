@@ -8,40 +8,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from engine.canonical import encode_trusted, sha256
 from engine.model.events import ENVELOPE_KEYS
 from engine.sources import rowschema, tolerant
-from engine.sources.part import LedgerPart
+from engine.sources.part import LedgerPart, Names
 
 _NOT_CONTEXT = ENVELOPE_KEYS | {
     "phase", "context_fingerprint", "session_id", "state_id", "visit_id", "turn_index", "malformed",
 }  # fmt: skip
 
 
-def wrong_snapshots(part: LedgerPart) -> dict[int, str]:
+def wrong_snapshots(part: LedgerPart, names: Names) -> dict[int, str]:
     """Slot snapshot → the fingerprint of the slots it lists, where it states another one."""
     columns = part.captured["state_slot_snapshot"]
-    known: dict[bytes, str] = {}
-    wrong: dict[int, str] = {}
-    for row, slots, stated, partial in zip(
-        part.rows_of("state_slot_snapshot").tolist(),
-        columns["slots"], columns["fingerprint"], columns["partial"], strict=True,
-    ):  # fmt: skip
-        if slots is None or stated is None or partial is True:
-            continue
-        actual = known.get(slots)
-        if actual is None:
-            actual = known[slots] = sha256(slots)
-        if actual != stated:
-            wrong[row] = actual
-    return wrong
+    slots, stated = (np.frombuffer(columns[key], np.int32) for key in ("slots", "fingerprint"))
+    full = np.array([partial is not True for partial in columns["partial"]], np.bool_)
+    rows = np.flatnonzero(full & (slots >= 0) & (stated >= 0))
+    texts = names.texts.names
+    events = part.rows_of("state_slot_snapshot")
+    pairs, which = np.unique(slots[rows].astype(np.int64) << 32 | stated[rows], return_inverse=True)
+    actual = [sha256(texts[pair >> 32]) for pair in pairs.tolist()]
+    wrong = [actual[at] != texts[pair & 0xFFFFFFFF] for at, pair in enumerate(pairs.tolist())]
+    return {
+        int(events[rows[at]]): actual[which[at]] for at in np.flatnonzero(np.array(wrong, np.bool_)[which])
+    }
 
 
 def stating_contexts(part: LedgerPart) -> list[int]:
     """The context snapshots of a part that state a fingerprint."""
-    stated = part.captured["state_context_snapshot"]["context_fingerprint"]
-    rows = part.rows_of("state_context_snapshot").tolist()
-    return [row for row, fingerprint in zip(rows, stated, strict=True) if fingerprint is not None]
+    stated = np.frombuffer(part.captured["state_context_snapshot"]["context_fingerprint"], np.int32)
+    found: list[int] = part.rows_of("state_context_snapshot")[stated >= 0].tolist()
+    return found
 
 
 def wrong_contexts(part: LedgerPart, rows: Iterable[int]) -> dict[int, str]:

@@ -14,7 +14,6 @@ import pickle
 import subprocess
 import sys
 import weakref
-from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,11 +25,11 @@ from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_
 from engine.sources.ledger import check_depth, line_ends, read_part, start_depth_check
 from engine.sources.mapping import mapping_of
 from engine.sources.otherhalf import Checked, Order
-from engine.sources.part import CODED, STATE_NOT_READ, Intern, Ints, LedgerPart, Names
+from engine.sources.part import CODED, STATE_NOT_READ, Codes, Intern, Ints, LedgerPart, Names
 
 SPLIT_BYTES = 48 * 1024 * 1024
 """A mapped ledger above this is read by two processes."""
-_SHARE = 0.6
+_SHARE = 0.55
 """How much of the lines this process takes: the helper has to start first, and to hand over."""
 _RUN = "from engine.sources.otherhalf import main; main()"
 Progress = Callable[[float], None]
@@ -81,11 +80,11 @@ def _read_together(
 ) -> Reading:
     """This process reads the lines before a byte; the helper, which was started, those from there on."""
     first = read_part(artifact, data, line_ends(data[:begin]), names, limits, progress)
+    first.wrong_fingerprints = wrong_snapshots(first, names)  # the helper is not ready yet
     told = helper.part(data, names)
     if told is None:
         return _read_on(first, begin, names, limits, progress)
     second = told
-    first.wrong_fingerprints = wrong_snapshots(first)
     stating = [stating_contexts(part) for part in (first, second)]
     regular = np.array([row for row in stating[0] if row not in first.mended], np.int64)
     helper.ask(first.start[regular], first.start[regular] + first.length[regular])
@@ -118,7 +117,7 @@ def _read_on(
     )
     check_depth(first.artifact, first.data, line_ends(first.data), limits)
     for part in (first, second):
-        _check_fingerprints(part)
+        _check_fingerprints(part, names)
     return Reading([first, second], lambda: None, False)
 
 
@@ -129,12 +128,12 @@ def _read_alone(
     finish_depth = start_depth_check(artifact, data, ends, limits)
     part = read_part(artifact, data, ends, names, limits, progress)
     finish_depth()
-    _check_fingerprints(part)
+    _check_fingerprints(part, names)
     return Reading([part], lambda: None, False)
 
 
-def _check_fingerprints(part: LedgerPart) -> None:
-    part.wrong_fingerprints = wrong_snapshots(part) | wrong_contexts(part, stating_contexts(part))
+def _check_fingerprints(part: LedgerPart, names: Names) -> None:
+    part.wrong_fingerprints = wrong_snapshots(part, names) | wrong_contexts(part, stating_contexts(part))
 
 
 class _Helper:
@@ -176,14 +175,13 @@ class _Helper:
         part: LedgerPart
         part, theirs = told
         part.data = data
-        part.type_code = _recode(part.type_code, theirs["types"], names.types)
-        part.visit = _recode(part.visit, theirs["visits"], names.visits)
-        part.state = _recode(part.state, theirs["states"], names.states)
+        ours = {table: _recoding(told, getattr(names, table)) for table, told in theirs.items()}
+        part.type_code = ours["types"][part.type_code]
+        part.visit = ours["visits"][part.visit]
+        part.state = ours["states"][part.state]
         for columns in part.captured.values():
             for key in columns.keys() & CODED.keys():
-                codes = np.array(columns[key], np.int32)
-                codes = _recode(codes, theirs[CODED[key]], getattr(names, CODED[key]))
-                columns[key] = array("i", codes.tobytes())
+                columns[key] = ours[CODED[key]][np.frombuffer(columns[key], np.int32)]
         return part
 
     def ask(self, starts: Ints, ends: Ints) -> None:
@@ -218,7 +216,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _recode(codes: Any, names: list[Any], interner: Intern) -> Any:
-    """Codes of another interner as codes of ours; -1 and -2 have a meaning of their own and stay."""
-    table = np.array([*(interner[name] for name in names), STATE_NOT_READ, -1], np.int32)
-    return table[codes]  # a negative code finds itself at the table's end
+def _recoding(names: list[Any], interner: Intern) -> Codes:
+    """Code of another interner, which has these names → code of ours.
+
+    -1 and -2 have a meaning of their own and stay: a negative code finds itself at the table's end.
+    """
+    return np.array([*map(interner.__getitem__, names), STATE_NOT_READ, -1], np.int32)

@@ -7,6 +7,7 @@ unequal ones keep the durable row and are reported; two identities at one ``seq`
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from engine.sources.part import (
     NO_TS,
     STATE_NOT_READ,
     Captured,
+    Codes,
     Ints,
     LedgerPart,
     LooseRow,
@@ -219,25 +221,21 @@ class Ledger:
 
     def _captured(self, kind: str, kinds: NDArray[np.int16]) -> Captured:
         """The columns of one kind over distinct events; ``kinds`` are those of the physical rows."""
-        columns: dict[str, Any] = {key: [] for key in CAPTURED[kind]}
-        for part in self.parts:
-            for key, values in part.captured.pop(kind).items():
-                if columns[key]:
-                    columns[key].extend(values)
-                else:
-                    columns[key] = values
         events = self._event_of(np.flatnonzero(kinds == rowschema.KIND_CODE[kind]))
         order = np.argsort(events, kind="stable")
         order = order[np.searchsorted(events[order], 0) :]
         chosen = _as_slice(order)
-        if isinstance(chosen, slice):
-            whole = chosen == slice(0, len(events))
-            columns = columns if whole else {key: values[chosen] for key, values in columns.items()}
-        else:
-            places = chosen.tolist()
-            columns = {key: [values[at] for at in places] for key, values in columns.items()}
-        coded = {key: np.array(values, np.int64) for key, values in columns.items() if key in CODED}
-        return Captured(events[order], columns | coded)
+        told = [part.captured.pop(kind) for part in self.parts]
+        values, codes = dict[str, list[Any]](), dict[str, Codes]()
+        for key in CAPTURED[kind]:
+            columns = [columns[key] for columns in told]
+            if key in CODED:
+                parts = [np.frombuffer(column, np.int32) for column in columns]
+                codes[key] = (np.concatenate(parts) if parts else np.zeros(0, np.int32))[chosen]
+            else:
+                whole = columns[0] if len(columns) == 1 else list(chain.from_iterable(columns))
+                values[key] = whole[chosen] if isinstance(chosen, slice) else [whole[at] for at in chosen]
+        return Captured(events[order], values, codes, self.names)
 
     def _by_event(self, name: str) -> dict[int, Any]:
         """What the parts say of single rows, by event."""

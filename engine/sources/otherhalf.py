@@ -22,7 +22,7 @@ from engine.sources.ledger import check_depth, line_ends, read_part
 from engine.sources.mapping import map_file, release_pages
 from engine.sources.part import CODED, LedgerPart, Names
 
-TABLES = ("types", "visits", "states", *CODED.values())
+TABLES = ("types", "visits", "states", *dict.fromkeys(CODED.values()))
 """The interners that a part's codes are of."""
 
 
@@ -67,7 +67,7 @@ def main() -> None:
         except EngineError as error:
             pickle.dump(error, out, protocol=5)
             return
-        part.wrong_fingerprints = wrong_snapshots(part)
+        part.wrong_fingerprints = wrong_snapshots(part, names)
         part.data = b""
         told = {table: getattr(names, table).names for table in TABLES}
         out.write(pickle.dumps((part, told), protocol=5))  # ready when the other process asks

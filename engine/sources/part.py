@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from engine.model.events import ATTEMPT_EVENTS, AUDIO_KINDS
 from engine.sources import rowschema
 
 Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
 NO_TS = -(2**63)
 """Stands for a row without a usable ``ts``."""
 STATE_NOT_READ = -2
@@ -44,8 +46,15 @@ CAPTURED: dict[str, tuple[str, ...]] = {
 }
 """Kinds whose keys hydration reads for every row, kept as columns while the row is in hand."""
 
-CODED = {"playback_id": "playbacks", "output_attempt_id": "attempts"}
-"""Captured keys that are kept as codes of an interner of `Names`: rows are grouped by them."""
+_GROUPED = {"playback_id": "playbacks", "output_attempt_id": "attempts"}
+"""Keys that rows are grouped by: their codes are of an interner of their own."""
+CODED = {
+    key: _GROUPED.get(key, "texts")
+    for kind, keys in CAPTURED.items()
+    for key in keys
+    if rowschema.is_text(kind, key)
+}
+"""Captured keys with texts, or composite values as bytes → the interner of `Names` they are codes of."""
 
 COLUMNS: dict[str, Any] = {
     "seq": np.int64,
@@ -69,30 +78,49 @@ class Intern(dict[Any, int]):
     def __init__(self) -> None:
         super().__init__({None: -1})
         self.names: list[Any] = []
+        self._by_code = np.array([None], np.object_)
 
     def __missing__(self, key: Any) -> int:
         code = self[key] = len(self.names)
         self.names.append(key)
         return code
 
+    def by_code(self) -> NDArray[np.object_]:
+        """The names by code; -1 finds None at the end."""
+        if len(self._by_code) != len(self.names) + 1:
+            self._by_code = np.empty(len(self.names) + 1, np.object_)
+            self._by_code[:-1] = self.names
+        return self._by_code
 
-class _Same(dict[Any, Any]):
-    """Maps equal values to one object, so that repeated strings are stored once."""
 
-    def __missing__(self, key: Any) -> Any:
-        self[key] = key
-        return key
+class _Columns(dict[str, list[Any]]):
+    """Key → its values; those kept as codes become values when they are first asked for."""
+
+    def __init__(self, values: dict[str, list[Any]], codes: Mapping[str, Codes], names: Names) -> None:
+        super().__init__(values)
+        self._codes = codes
+        self._names = names
+
+    def __missing__(self, key: str) -> list[Any]:
+        found = self[key] = self._names.values(CODED[key], self._codes[key])
+        return found
 
 
 class Captured:
-    """The events of one kind: their numbers, ascending, and the columns of `CAPTURED`.
+    """The events of one kind: their numbers, ascending, and what `CAPTURED` lists of them.
 
-    Columns are lists; those of the keys in `CODED` are arrays of codes, -1 for none.
+    Attributes:
+        events: The event numbers.
+        codes: Key of `CODED` → codes of its interner, -1 for none.
+        columns: Key → its values, one entry an event.
     """
 
-    def __init__(self, events: Ints, columns: dict[str, Any]) -> None:
+    def __init__(
+        self, events: Ints, values: dict[str, list[Any]], codes: dict[str, Codes], names: Names
+    ) -> None:
         self.events = events
-        self.columns = columns
+        self.codes = codes
+        self.columns: dict[str, list[Any]] = _Columns(values, codes, names)
 
     @cached_property
     def rows(self) -> list[int]:
@@ -185,12 +213,18 @@ class Names(msgspec.Struct):
     states: Intern
     playbacks: Intern
     attempts: Intern
-    same: _Same
+    texts: Intern
 
     @classmethod
     def new(cls) -> Names:
         """Fresh interners; the listed types have the codes of `rowschema.TYPES`."""
-        names = cls(Intern(), Intern(), Intern(), Intern(), Intern(), _Same())
+        names = cls(Intern(), Intern(), Intern(), Intern(), Intern(), Intern())
         for listed in rowschema.TYPES:
             names.types[listed]
         return names
+
+    def values(self, table: str, codes: Codes) -> list[Any]:
+        """The values that codes of an interner stand for; None for -1."""
+        interner: Intern = getattr(self, table)
+        found: list[Any] = interner.by_code()[codes].tolist()
+        return found

@@ -113,6 +113,12 @@ def raw_type(kind: str, key: str) -> Any:
     return declared if declared in _LAZY else None
 
 
+def is_text(kind: str, key: str) -> bool:
+    """Whether the values of a key are texts, or composite values kept as bytes."""
+    declared = EVENT_KEYS[kind][key].type
+    return declared in (str, str | None) or declared in _LAZY
+
+
 def fits_raw(raw: bytes, kind: Any) -> bool:
     """Whether bytes that were kept unread hold a value of their type."""
     try:

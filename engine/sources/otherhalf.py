@@ -59,11 +59,7 @@ def main() -> None:
     data, names = memoryview(map_file(order.descriptor, order.size, populate=False)), Names.new()
     with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as out:
         try:
-            ends = line_ends(data[order.begin :]) + order.begin
-            before = int(np.count_nonzero(np.frombuffer(data[: order.begin], np.uint8) == 0x0A))
-            part = read_part(
-                order.artifact, data, ends, names, order.limits, begin=order.begin, line_offset=before
-            )
+            part = _read(order, data, names)
         except EngineError as error:
             pickle.dump(error, out, protocol=5)
             return
@@ -75,6 +71,18 @@ def main() -> None:
         part.data = data
         starts, stops = pickle.load(sys.stdin.buffer)
         pickle.dump(_check(order, part, data, starts.tolist(), stops.tolist()), out, protocol=5)
+
+
+def _read(order: Order, data: memoryview, names: Names) -> LedgerPart:
+    """The lines ordered, numbered from 1: the other process knows how many stand before them."""
+    ends = line_ends(data[order.begin :]) + order.begin
+    try:
+        return read_part(order.artifact, data, ends, names, order.limits, begin=order.begin)
+    except EngineError:  # it names a line: let it be the file's
+        before = int(np.count_nonzero(np.frombuffer(data[: order.begin], np.uint8) == 0x0A))
+        return read_part(
+            order.artifact, data, ends, names, order.limits, begin=order.begin, line_offset=before
+        )
 
 
 def _check(order: Order, part: LedgerPart, data: memoryview, starts: list[int], stops: list[int]) -> Checked:

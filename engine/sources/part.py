@@ -189,6 +189,12 @@ class LedgerPart:
     def __len__(self) -> int:
         return len(self.seq)
 
+    def move_lines(self, by: int) -> None:
+        """Count the lines that stand before this part's."""
+        self.line += np.int32(by)
+        self.faults = [fault._replace(line=fault.line + by) for fault in self.faults]
+        self.loose = [row._replace(line=row.line + by) for row in self.loose]
+
     def rows_of(self, kind: str) -> Ints:
         """The rows of a kind, ascending."""
         return np.flatnonzero(self.kind == rowschema.KIND_CODE[kind])

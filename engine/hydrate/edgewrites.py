@@ -50,8 +50,11 @@ class EdgeWrites:
         self._flow = flow
         self._counted: set[tuple[int, str | None]] = set()
         self._verdicts: Captured = ledger.captured["transition_verdict"]
-        self._judged = np.zeros(0, np.int64)
-        self._order = np.zeros(0, np.int64)
+        owners = owner[self._verdicts.events]
+        self._order = np.argsort(owners, kind="stable")
+        """The verdict rows, by the visits that own them so far."""
+        self._judged = np.searchsorted(owners[self._order], np.arange(len(built.visits) + 1))
+        """Visit → where its verdict rows begin in that order."""
 
     def place(self) -> Iterator[tuple[int, int | None]]:
         """Every edge write that rule 8 decides, and its visit; None where no boundary owns it."""
@@ -60,11 +63,11 @@ class EdgeWrites:
         marked = [index for index, kind in enumerate(columns["kind"]) if kind in EDGE_WRITES]
         if not marked:
             return
-        self._read_verdicts()
+        first = self._first_verdicts()
         for index in marked:
             values = (columns[key][index] for key in ("kind", "slot", "new", "edge_id"))
             write = _Write(rows[index], int(self._open_at[rows[index]]), *values)
-            source = self._source_of(write)
+            source = self._source_of(write, first)
             if source is None:
                 visit: int | None = write.now
                 if write.now < 0 or int(self._owner[write.event]) != write.now:
@@ -76,29 +79,26 @@ class EdgeWrites:
                 self.band.setdefault(visit, []).append(write.event)
                 self._counted.add((visit, write.slot))
 
-    def _read_verdicts(self) -> None:
-        """Sort the verdict rows by the visits that own them so far."""
-        owners = self._owner[self._verdicts.events]
-        self._order = np.argsort(owners, kind="stable")
-        self._judged = owners[self._order].astype(np.int64)
-
     def _verdict_rows(self, visit: int) -> list[int]:
         """The verdict rows of a visit, in order."""
-        low, high = np.searchsorted(self._judged, (visit, visit + 1)).tolist()
-        rows: list[int] = self._order[low:high].tolist()
+        rows: list[int] = self._order[self._judged[visit] : self._judged[visit + 1]].tolist()
         return rows
 
-    def _first_verdict(self, visit: int) -> int:
-        """The event of a visit's first verdict; past the last event for none."""
-        rows = self._verdict_rows(visit)
-        return int(self._verdicts.events[rows[0]]) if rows else len(self._ledger)
+    def _first_verdicts(self) -> list[int]:
+        """The event of each visit's first verdict; past the last event for none."""
+        begins, ends = self._judged[:-1], self._judged[1:]
+        firsts = np.full(len(begins), len(self._ledger), np.int64)
+        judged = begins < ends
+        firsts[judged] = self._verdicts.events[self._order[begins[judged]]]
+        found: list[int] = firsts.tolist()
+        return found
 
-    def _source_of(self, write: _Write) -> int | None:
+    def _source_of(self, write: _Write, first_verdict: list[int]) -> int | None:
         """The closed visit whose outgoing boundary a write may still belong to."""
         if write.now < 0:
             closed = int(np.searchsorted(self._firsts, write.event)) - 1
             return closed if closed >= 0 else None
-        if write.now == 0 or write.event > self._first_verdict(write.now):
+        if write.now == 0 or write.event > first_verdict[write.now]:
             return None
         return write.now - 1
 

@@ -6,10 +6,10 @@ Each row acts at its place in turn; what is known between two rows is kept by `f
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.canonical import encode_recorded, sha256
 from engine.hydrate.foldstate import GAP, MALFORMED, Known
@@ -21,7 +21,7 @@ from engine.hydrate.visits import Visits
 from engine.model.findings import Raised
 from engine.sources import tolerant
 from engine.sources.merge import Ledger
-from engine.sources.part import Captured
+from engine.sources.part import Captured, Ints
 
 
 class ExitPhase(NamedTuple):
@@ -32,6 +32,28 @@ class ExitPhase(NamedTuple):
     """The slots it speaks for; None for all."""
 
 
+class ExitPhases:
+    """The exit-phase snapshots of a call, by the visit that owns them."""
+
+    def __init__(self, ledger: Ledger, owned: Ownership, refused: set[int]) -> None:
+        self._snapshots = ledger.captured["state_slot_snapshot"]
+        self._owners = owned.visit[self._snapshots.events]
+        self._exits = self._snapshots.codes["phase"] == ledger.names.texts.get("exit", NO_CODE)
+        self._refused = refused
+
+    def of(self, visit: int) -> list[ExitPhase]:
+        """Those of a visit, in order."""
+        columns = self._snapshots.columns
+        return [
+            ExitPhase(
+                at(int(self._snapshots.events[row])),
+                frozenset(tolerant.load(columns["slots"][row])) if columns["partial"][row] is True else None,
+            )
+            for row in np.flatnonzero(self._exits & (self._owners == visit)).tolist()
+            if int(self._snapshots.events[row]) not in self._refused
+        ]
+
+
 class Folded(NamedTuple):
     """The values of every slot over the call.
 
@@ -40,7 +62,7 @@ class Folded(NamedTuple):
         baseline: The event of the first ``session_slots_seeded``, or None.
         baseline_place: Where it acts.
         seed_class: Slot → strictest classification that a seed gives it.
-        exit_phase: Visit index → its exit-phase snapshots, in order.
+        exit_phases: The exit-phase snapshots that speak for an exit.
         unowned: ``(visit index, slot)`` of quarantined writes while that visit was open → event.
         findings: What the fold found.
     """
@@ -49,7 +71,7 @@ class Folded(NamedTuple):
     baseline: int | None
     baseline_place: int | None
     seed_class: dict[str, str]
-    exit_phase: dict[int, list[ExitPhase]]
+    exit_phases: ExitPhases
     unowned: dict[tuple[int, str], int]
     findings: list[Raised]
 
@@ -60,6 +82,8 @@ def fold(ledger: Ledger, built: Visits, owned: Ownership, gaps: Gaps) -> Folded:
 
 
 _SEED, _WRITE, _SNAPSHOT, _LOST = range(4)
+NO_CODE = -2
+"""No code of an interner, and not that of None."""
 
 
 class _Fold:
@@ -73,44 +97,43 @@ class _Fold:
         self.baseline: int | None = None
         self.baseline_place: int | None = None
         self.seed_class: dict[str, str] = {}
-        self.exit_phase: dict[int, list[ExitPhase]] = {}
+        self.refused: set[int] = set()
+        """Snapshots that tell nothing that could be used."""
         self.unowned: dict[tuple[int, str], int] = {}
         self._writes: list[tuple[Any, ...]] = []
         self._snapshots: list[tuple[Any, ...]] = []
 
     def run(self) -> Folded:
         captured = self.ledger.captured
-        seeds, writes = captured.get("session_slots_seeded"), captured.get("slot_write")
-        snapshots = captured.get("state_slot_snapshot")
-        steps: list[tuple[int, int, int]] = []
-        if seeds:
-            first = next((row for i, row in enumerate(seeds.rows) if self._seeds(i) is not None), -1)
-            steps += [
-                (at(row) if row != first else self._baseline_place(row), _SEED, i)
-                for i, row in enumerate(seeds.rows)
-            ]
-        if writes:
-            late = self._late_band()
-            places: list[int] = at(writes.events).tolist()
-            steps += zip(places, repeat(_WRITE), range(len(places)), strict=False)
-            for i, row in enumerate(writes.rows) if late else ():
-                if row in late:
-                    steps[i - len(places)] = (self._band_place(row), _WRITE, i)
-            self._writes = _rows(writes, self.owned, "slot", "old", "new", "present")
-        if snapshots:
-            places = at(snapshots.events).tolist()
-            steps += zip(places, repeat(_SNAPSHOT), range(len(places)), strict=False)
-            self._snapshots = _rows(snapshots, self.owned, "slots", "fingerprint", "partial", "phase")
-        if self.gaps.may_hold_writes:
-            steps += [(gap_before(gap.before), _LOST, i) for i, gap in enumerate(self.gaps.ranges)]
-        steps.sort()
-        for place, kind, index in steps:
-            if kind == _WRITE:
-                self._write(place, index)
+        seeds, writes = captured["session_slots_seeded"], captured["slot_write"]
+        snapshots = captured["state_slot_snapshot"]
+        lost = gap_before(np.array([gap.before for gap in self.gaps.ranges], np.int64))
+        sorts: list[Ints] = [
+            at(seeds.events), self._write_places(writes), at(snapshots.events),
+            lost if self.gaps.may_hold_writes else lost[:0],
+        ]  # fmt: skip
+        first = next((i for i in range(len(seeds.events)) if self._seeds(i) is not None), None)
+        if first is not None:
+            sorts[_SEED][first] = self._baseline_place(seeds.rows[first])
+        self._writes = _rows(writes, self.owned, "slot", "old", "new", "present")
+        self._snapshots = _rows(snapshots, self.owned, "slots", "fingerprint", "partial")
+        counts = [len(places) for places in sorts]
+        places = np.concatenate(sorts)
+        order = np.argsort(places, kind="stable")  # what acts at one place acts in the order of the sorts
+        kinds = np.repeat(np.arange(len(sorts)), counts)[order]
+        rows = np.concatenate([np.arange(count) for count in counts])[order]
+        repeats = self._repeats(kinds, rows)
+        for place, kind, row, again in zip(
+            places[order].tolist(), kinds.tolist(), rows.tolist(), repeats.tolist(), strict=True
+        ):
+            if again:
+                self.known.agreed(place, self._snapshots[row][0])
+            elif kind == _WRITE:
+                self._write(place, row)
             elif kind == _SNAPSHOT:
-                self._snapshot(place, index)
+                self._snapshot(place, row)
             elif kind == _SEED:
-                self._seed(place, index)
+                self._seed(place, row)
             else:
                 self.known.lose_all(place, GAP, -1)
         if self.baseline is None:
@@ -118,17 +141,36 @@ class _Fold:
                 Raised("BASELINE_MISSING", None, "no session_slots_seeded row: initial values are unknown")
             )
         return Folded(
-            self.known.timeline, self.baseline, self.baseline_place, self.seed_class, self.exit_phase,
-            self.unowned, self.findings,
+            self.known.timeline, self.baseline, self.baseline_place, self.seed_class,
+            ExitPhases(self.ledger, self.owned, self.refused), self.unowned, self.findings,
         )  # fmt: skip
 
-    def _late_band(self) -> set[int]:
-        """Boundary writes that were recorded after the target's entry."""
-        late = set(np.flatnonzero(self.owned.late).tolist())
-        return {row for rows in self.owned.band.values() for row in rows if row in late} if late else late
+    def _write_places(self, writes: Captured) -> Ints:
+        """Where each write acts: boundary writes recorded after the target's entry act just before it."""
+        places: Ints = at(writes.events)
+        late = self.owned.late[writes.events]
+        if late.any():
+            band = {row for rows in self.owned.band.values() for row in rows}
+            for i in np.flatnonzero(late).tolist():
+                if writes.rows[i] in band:
+                    places[i] = self._band_place(writes.rows[i])
+        return places
+
+    def _repeats(self, kinds: Ints, rows: Ints) -> NDArray[np.bool_]:
+        """Which steps are full snapshots equal to the one that stands directly before: nothing changes."""
+        snapshots = self.ledger.captured["state_slot_snapshot"]
+        partial = np.array([flag is not None for flag in snapshots.columns["partial"]], np.bool_)
+        slots = np.where(partial, NO_CODE, snapshots.codes["slots"])
+        if self.ledger.malformed:
+            slots[np.isin(snapshots.events, list(self.ledger.malformed))] = NO_CODE
+        told = np.full(len(kinds), NO_CODE, np.int64)
+        told[kinds == _SNAPSHOT] = slots[rows[kinds == _SNAPSHOT]]
+        found = np.zeros(len(kinds), np.bool_)
+        found[1:] = (told[1:] == told[:-1]) & (told[1:] >= 0)
+        return found
 
     def _band_place(self, row: int) -> int:
-        """A boundary write recorded after the target's entry acts just before that entry."""
+        """The place just before the entry that follows a boundary write's own visit."""
         following = self.built.visits[int(self.owned.visit[row]) + 1]
         return band_before(following.first)
 
@@ -224,24 +266,19 @@ class _Fold:
     # Snapshots.
 
     def _snapshot(self, place: int, index: int) -> None:
-        event, owner, _, raw, stated, partly, phase = self._snapshots[index]
+        event, _, _, raw, stated, partly = self._snapshots[index]
         bad = self.ledger.malformed.get(event)
         if bad is not None and not {"phase", "slots", "partial"}.isdisjoint(bad):
-            return
-        partial = partly is True
-        spoken: frozenset[str] | None = None
-        if raw is None:
-            if partial or not self._fingerprint_only(place, event, stated):
-                return
-        elif partial:
+            self.refused.add(event)
+        elif raw is None:
+            if partly is True or not self._fingerprint_only(place, event, stated):
+                self.refused.add(event)
+        elif partly is True:
             slots: dict[str, Any] = tolerant.load(raw)
-            spoken = frozenset(slots)
             for slot, value in slots.items():
                 self.known.confirm(slot, value, place, event)
         else:
             self.known.replace(place, event, raw)
-        if phase == "exit" and owner >= 0:
-            self.exit_phase.setdefault(owner, []).append(ExitPhase(place, spoken))
 
     def _fingerprint_only(self, place: int, event: int, stated: str | None) -> bool:
         """Whether a fingerprint was held against the fold, and agreed."""

@@ -6,6 +6,7 @@ that disagree, or that a later rule may move, are looked at one by one.
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from engine.hydrate.visits import NO_VISIT, Quarantine, Visits
 from engine.model.events import LATE_TELEMETRY
 from engine.model.flow import Flow
 from engine.sources.merge import Ledger
+from engine.sources.part import Codes, Intern
 from engine.sources.rowschema import KINDS
 
 ATTRIBUTIONS = ("none", "explicit", "interval", "boundary", "derived")
@@ -58,6 +60,11 @@ def assign(ledger: Ledger, built: Visits, winner: Winner, flow: Flow | None) -> 
     return _Assignment(ledger, built, winner, flow).run()
 
 
+def _codes(interner: Intern, names: list[str]) -> Codes:
+    """Codes of the visits' names, -2 for a name no row carries, and -3 at the end, for no visit."""
+    return np.array([*map(interner.get, names, repeat(-2)), -3], np.int32)
+
+
 class _Assignment:
     def __init__(self, ledger: Ledger, built: Visits, winner: Winner, flow: Flow | None) -> None:
         self.ledger = ledger
@@ -98,8 +105,9 @@ class _Assignment:
     def _agreeing(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Rows that name the open visit, and rows without an id that contradict nothing of it."""
         ledger, open_at = self.ledger, self.built.open_at
-        visit_code = np.array([ledger.names.visits.get(v.visit_id, -2) for v in self.visits] + [-3], np.int32)
-        state_code = np.array([ledger.names.states.get(v.state_id, -2) for v in self.visits] + [-3], np.int32)
+        names = ledger.names
+        visit_code = _codes(names.visits, [visit.visit_id for visit in self.visits])
+        state_code = _codes(names.states, [visit.state_id for visit in self.visits])
         inside = open_at >= 0
         explicit = inside & (ledger.visit == visit_code[open_at])
         state_fits = (ledger.state == -1) | (ledger.state == state_code[open_at])

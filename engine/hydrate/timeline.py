@@ -51,8 +51,8 @@ def at(event: T) -> T:
     return 8 * event + 4
 
 
-def gap_before(event: int) -> int:
-    """Where a missing range before an event acts."""
+def gap_before(event: T) -> T:
+    """Where a missing range before an event acts; also for an array of events."""
     return 8 * event
 
 
@@ -100,7 +100,9 @@ class Timeline:
         line = self._lines.get(slot)
         if line is None:
             line = self._lines[slot] = _Line()
-        line.add(place, value, event)
+        line.places.append(place)
+        line.values.append(value)
+        line.events.append(event)
 
     def add_base(self, place: int, value: Any, event: int) -> None:
         """Say what holds from a place on for every slot without a later point of its own."""

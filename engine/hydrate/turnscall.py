@@ -15,7 +15,7 @@ from engine.hydrate.call import KIND_CODES, Call, Identity, Parts
 from engine.hydrate.callerturns import caller_turns, observations
 from engine.hydrate.edges import Verdicts
 from engine.hydrate.extras import Extra, place_all
-from engine.hydrate.fold import Folded
+from engine.hydrate.fold import ExitPhases, Folded
 from engine.hydrate.gaps import Gaps
 from engine.hydrate.identity import flow_mismatch
 from engine.hydrate.ownership import DERIVED, Ownership
@@ -120,7 +120,7 @@ def turns_call(recording: Recording, session: str | None, settings: Settings, re
             files=recording.files, identity=who, manifest=manifest, flow=flow,
             flow_mismatch=flow_mismatch(flow, who), turns=records, ledger=ledger, clock=timed,
             gaps=Gaps([], 0, False), built=built, owned=owned,
-            folded=Folded(_timeline(records), None, None, {}, {}, {}, []),
+            folded=Folded(_timeline(records), None, None, {}, ExitPhases(ledger, owned, set()), {}, []),
             verdicts=Verdicts(ledger, built, flow), extras=beside,
             extra_refs={}, caller_turns=caller_turns(heard, settings.overlap_share), derived=[],
             settings=settings, reveal=reveal,

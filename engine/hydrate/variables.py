@@ -86,7 +86,7 @@ def _at_exit_phase(call: Call, visit: int, slot: str, lost: Point) -> Point:
 
     It speaks for the exit while nothing changed the slot between the two.
     """
-    for phase in reversed(call.parts.folded.exit_phase.get(visit, [])):
+    for phase in reversed(call.parts.folded.exit_phases.of(visit)):
         if phase.place < lost.place and (phase.slots is None or slot in phase.slots):
             stood = call.timeline.read(slot, lost.place - 1)
             return stood if stood.place <= phase.place else lost

@@ -75,7 +75,7 @@ class Ledger:
         self._extra_refs: dict[int, tuple[int, ...]] = {}
         kinds = np.concatenate([part.kind for part in parts]) if parts else np.zeros(0, np.int16)
         standing, seq = self._distinct()
-        self._keep: slice | Ints = _as_slice(standing)
+        self._keep: slice | Ints = standing if isinstance(standing, slice) else _as_slice(standing)
         """The physical rows that stand, by event; a range of them in the common case."""
         self._inverse: Ints | None = None
         self.seq: Ints = seq
@@ -91,7 +91,13 @@ class Ledger:
             for part in parts
             if part.artifact.startswith("state_trace")
         )
-        self.captured = {kind: self._captured(kind, kinds) for kind in CAPTURED}
+        by_kind = np.argsort(kinds, kind="stable")
+        begins = np.searchsorted(kinds[by_kind], np.arange(len(rowschema.KINDS) + 1)).tolist()
+        self.captured = {
+            kind: self._captured(kind, by_kind[begins[code] : begins[code + 1]])
+            for kind, code in rowschema.KIND_CODE.items()
+            if kind in CAPTURED
+        }
         self.malformed: dict[int, tuple[str, ...]] = self._by_event("malformed")
         self._require_stages()
 
@@ -108,13 +114,13 @@ class Ledger:
             delattr(part, name)
         return whole[self._keep]
 
-    def _distinct(self) -> tuple[Ints, Ints]:
+    def _distinct(self) -> tuple[slice | Ints, Ints]:
         """Which rows stand, in event order, and their ``seq``."""
         if not self.parts:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+            return slice(0, 0), np.zeros(0, np.int64)
         seq = np.concatenate([part.seq for part in self.parts])
         if len(seq) < 2 or bool((seq[1:] > seq[:-1]).all()):
-            return np.arange(len(seq)), seq
+            return slice(0, len(seq)), seq
         order = np.argsort(seq, kind="stable")
         ordered = seq[order]
         starts_same = np.flatnonzero(ordered[1:] == ordered[:-1])
@@ -219,10 +225,11 @@ class Ledger:
             self._inverse[self._keep] = np.arange(len(self._keep))
         return self._inverse[rows]
 
-    def _captured(self, kind: str, kinds: NDArray[np.int16]) -> Captured:
-        """The columns of one kind over distinct events; ``kinds`` are those of the physical rows."""
-        events = self._event_of(np.flatnonzero(kinds == rowschema.KIND_CODE[kind]))
-        order = np.argsort(events, kind="stable")
+    def _captured(self, kind: str, rows: Ints) -> Captured:
+        """The columns of one kind over distinct events; ``rows`` are its physical rows."""
+        events = self._event_of(rows)
+        ordered = bool((events[1:] > events[:-1]).all()) and (not len(events) or events[0] >= 0)
+        order = np.arange(len(events)) if ordered else np.argsort(events, kind="stable")
         order = order[np.searchsorted(events[order], 0) :]
         chosen = _as_slice(order)
         told = [part.captured.pop(kind) for part in self.parts]

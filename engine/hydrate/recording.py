@@ -102,13 +102,13 @@ def _read_ledgers(
         reading = readings[name] = read_whole(
             name, data, interned, limits, lambda share: report("reading events", share / 2)
         )
-        read = reading.parts
-        durable_lines += 0 if name.startswith(RING) else sum(part.lines for part in read)
+        part = reading.part
+        durable_lines += 0 if name.startswith(RING) else part.lines
         _refuse_above(durable_lines, limits)
         release_pages(data)
-        files.artifacts[name].rows = sum(part.rows_read for part in read)
-        files.artifacts[name].malformed = sum(len(part.faults) + len(part.malformed) for part in read)
-        parts += read
+        files.artifacts[name].rows = part.rows_read
+        files.artifacts[name].malformed = len(part.faults) + len(part.malformed)
+        parts.append(part)
     faults = [(part.artifact, part.faults) for part in parts]
     ledger = Ledger(parts, interned)
     _refuse_above(len(ledger), limits)

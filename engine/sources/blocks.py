@@ -52,13 +52,14 @@ class BlockWriter:
     Args:
         part: What is filled; complete once `finish` was called.
         names: The interners shared by the parts of one call.
+        room: How many rows to make room for, at least those that will be added.
     """
 
-    def __init__(self, part: LedgerPart, names: Names) -> None:
+    def __init__(self, part: LedgerPart, names: Names, room: int) -> None:
         self.part = part
         self._names = names
         self._size = 0
-        self._blocks: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
+        part.room = {name: np.empty(room, dtype) for name, dtype in COLUMNS.items()}
         self._waiting: dict[str, list[Row]] = {kind: [] for kind in CAPTURED}
         self._code: dict[str, Callable[[Any], int]] = {
             key: getattr(names, table).__getitem__ for key, table in CODED.items()
@@ -95,22 +96,19 @@ class BlockWriter:
             lines: Line of each row, from 1.
             odd: Index in the block → what had to be mended to read the row.
         """
-        add, size, part = self._blocks, len(rows), self.part
-        add["seq"].append(np.frombuffer(array("q", [row.seq for row in rows]), np.int64))
-        moments, bad_moments = _microseconds([row.ts for row in rows])
-        add["ts"].append(moments)
-        values, integral = _clocks([row.clock_ms for row in rows])
-        add["clock"].append(values)
-        add["int_clock"].append(integral)
-        types = np.fromiter(map(CLASS_TYPE.__getitem__, map(type, rows)), np.int32, size)
-        add["kind"].append(_TYPE_KIND[types])
-        add["type_code"].append(types)
+        part, here = self.part, slice(self._size, self._size + len(rows))
+        room = part.room
+        room["seq"][here] = array("q", [row.seq for row in rows])
+        room["ts"][here], bad_moments = _microseconds([row.ts for row in rows])
+        room["clock"][here], room["int_clock"][here] = _clocks([row.clock_ms for row in rows])
+        types = np.fromiter(map(CLASS_TYPE.__getitem__, map(type, rows)), np.int32, len(rows))
+        room["kind"][here] = _TYPE_KIND[types]
         visits = _codes([row.visit_id for row in rows], self._names.visits)
-        add["visit"].append(visits)
-        add["state"].append(self._states(rows, visits))
-        add["start"].append(starts)
-        add["length"].append((ends - starts).astype(np.int32))
-        add["line"].append(lines.astype(np.int32))
+        room["visit"][here] = visits
+        room["state"][here] = self._states(rows, visits)
+        room["start"][here] = starts
+        room["length"][here] = ends - starts
+        room["line"][here] = lines
         self._note_sessions([row.session_id for row in rows])
         sinks = self._sinks
         for row in rows:
@@ -124,7 +122,8 @@ class BlockWriter:
             part.mended[self._size + index] = mended.body
             if mended.malformed:
                 part.malformed[self._size + index] = mended.malformed
-        self._size += size
+        room["type_code"][here] = types
+        self._size += len(rows)
 
     def _note_sessions(self, sessions: list[str | None]) -> None:
         if sessions.count(sessions[0]) != len(sessions):
@@ -185,13 +184,11 @@ class BlockWriter:
         return known
 
     def finish(self) -> None:
-        """Join the blocks into the part's columns."""
+        """Fill the part's columns."""
         self._flush(0)
         part = self.part
-        for name, dtype in COLUMNS.items():
-            blocks = self._blocks[name]
-            setattr(part, name, np.concatenate(blocks) if blocks else np.zeros(0, dtype))
-            blocks.clear()
+        for name, column in part.room.items():
+            setattr(part, name, column[: self._size])
         for kind, ordinal, key in self._wrong:
             row = int(part.rows_of(kind)[ordinal])
             part.malformed[row] = tuple(sorted({*part.malformed.get(row, ()), key}))

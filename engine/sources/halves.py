@@ -14,10 +14,12 @@ import pickle
 import subprocess
 import sys
 import weakref
+from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.model.errors import EngineError
 from engine.model.limits import Limits
@@ -29,8 +31,10 @@ from engine.sources.part import CODED, STATE_NOT_READ, Codes, Intern, Ints, Ledg
 
 SPLIT_BYTES = 48 * 1024 * 1024
 """A mapped ledger above this is read by two processes."""
-_SHARE = 0.56
+_SHARE = 0.55
 """How much of the lines this process takes: the helper has to start first, and to hand over."""
+_ROOM = 1.2
+"""How much more room than the lines of this share suggest is made for all of them."""
 _RUN = "from engine.sources.otherhalf import main; main()"
 Progress = Callable[[float], None]
 
@@ -39,13 +43,13 @@ class Reading(NamedTuple):
     """A ledger file that was read.
 
     Attributes:
-        parts: Its rows, as one part or as two that follow each other.
+        part: Its rows.
         finish: Waits for the checks: fills in `LedgerPart.wrong_fingerprints`, and raises ``LIMIT_EXCEEDED``
             where a line nests too deep. Gives the file's hex SHA-256 where the helper took it.
         helped: A helper is at work on the checks and the digest.
     """
 
-    parts: list[LedgerPart]
+    part: LedgerPart
     finish: Callable[[], str | None]
     helped: bool
 
@@ -79,47 +83,31 @@ def _read_together(
     progress: Progress | None,
 ) -> Reading:
     """This process reads the lines before a byte; the helper, which was started, those from there on."""
-    first = read_part(artifact, data, line_ends(data[:begin]), names, limits, progress)
-    first.wrong_fingerprints = wrong_snapshots(first, names)  # the helper is not ready yet
-    told = helper.part(data, names)
-    if told is None:
-        return _read_on(first, begin, names, limits, progress)
-    second = told
-    second.move_lines(first.lines)
-    stating = [stating_contexts(part) for part in (first, second)]
-    regular = np.array([row for row in stating[0] if row not in first.mended], np.int64)
-    helper.ask(first.start[regular], first.start[regular] + first.length[regular])
+    ends = line_ends(data[:begin])
+    part = read_part(artifact, data, ends, names, limits, progress, room=int(len(ends) * _ROOM / _SHARE))
+    part.wrong_fingerprints = wrong_snapshots(part, names)  # the helper is not ready yet
+    mine, stating = len(part), stating_contexts(part)
+    if not helper.continue_part(part, names):
+        return _read_alone(artifact, data, names, limits, progress)
+    mended = part.mended.keys() & set(stating)
+    asked = np.array([row for row in stating if row not in mended], np.int64)
+    helper.ask(part.start[asked], part.start[asked] + part.length[asked])
+    stating = stating_contexts(part)
 
     def finish() -> str | None:
         found = helper.checked()
         if found is None:
             check_depth(artifact, data, line_ends(data), limits)
-            for part, rows in zip((first, second), stating, strict=True):
-                part.wrong_fingerprints |= wrong_contexts(part, rows)
+            part.wrong_fingerprints |= wrong_contexts(part, stating)
             return None
         if found.too_deep is not None:
             raise found.too_deep
-        first.wrong_fingerprints |= wrong_contexts(first, first.mended.keys() & set(stating[0]))
-        for ordinal, actual in found.asked.items():
-            first.wrong_fingerprints[int(regular[ordinal])] = actual
-        second.wrong_fingerprints |= found.own
+        part.wrong_fingerprints |= wrong_contexts(part, mended)
+        part.wrong_fingerprints |= {int(asked[ordinal]): actual for ordinal, actual in found.asked.items()}
+        part.wrong_fingerprints |= {mine + row: actual for row, actual in found.own.items()}
         return found.sha256
 
-    return Reading([first, second], finish, True)
-
-
-def _read_on(
-    first: LedgerPart, begin: int, names: Names, limits: Limits, progress: Progress | None
-) -> Reading:
-    """The rest of a file whose first lines were read, when the helper has failed."""
-    ends = line_ends(first.data[begin:]) + begin
-    second = read_part(
-        first.artifact, first.data, ends, names, limits, progress, begin=begin, line_offset=first.lines
-    )
-    check_depth(first.artifact, first.data, line_ends(first.data), limits)
-    for part in (first, second):
-        _check_fingerprints(part, names)
-    return Reading([first, second], lambda: None, False)
+    return Reading(part, finish, True)
 
 
 def _read_alone(
@@ -130,7 +118,7 @@ def _read_alone(
     part = read_part(artifact, data, ends, names, limits, progress)
     finish_depth()
     _check_fingerprints(part, names)
-    return Reading([part], lambda: None, False)
+    return Reading(part, lambda: None, False)
 
 
 def _check_fingerprints(part: LedgerPart, names: Names) -> None:
@@ -162,8 +150,8 @@ class _Helper:
             return None
         return cls(process)
 
-    def part(self, data: bytes | memoryview, names: Names) -> LedgerPart | None:
-        """What it read, in this process's codes; None when it failed.
+    def continue_part(self, part: LedgerPart, names: Names) -> bool:
+        """Add what it read to the part of the lines before; False when it failed, and the part is spoilt.
 
         Raises:
             EngineError: As `read_part`.
@@ -172,18 +160,31 @@ class _Helper:
         if isinstance(told, EngineError):
             raise told
         if told is None:
-            return None
-        part: LedgerPart
-        part, theirs = told
-        part.data = data
-        ours = {table: _recoding(told, getattr(names, table)) for table, told in theirs.items()}
-        part.type_code = ours["types"][part.type_code]
-        part.visit = ours["visits"][part.visit]
-        part.state = ours["states"][part.state]
-        for columns in part.captured.values():
-            for key in columns.keys() & CODED.keys():
-                columns[key] = ours[CODED[key]][np.frombuffer(columns[key], np.int32)]
-        return part
+            return False
+        theirs, rows, tables = told
+        before = len(part)
+        columns = part.make_room(rows)
+        if not all(self._fill(column) for column in columns.values()):
+            return False
+        ours = {table: _recoding(listed, getattr(names, table)) for table, listed in tables.items()}
+        for name, table in (("type_code", "types"), ("visit", "visits"), ("state", "states")):
+            columns[name][:] = ours[table][columns[name]]
+        for captured in theirs.captured.values():
+            for key in captured.keys() & CODED.keys():
+                captured[key] = array("i", ours[CODED[key]][np.frombuffer(captured[key], np.int32)].tobytes())
+        part.join(theirs, before)
+        return True
+
+    def _fill(self, column: NDArray[Any]) -> bool:
+        """Read the bytes of a column; False when they end too early."""
+        assert self._process.stdout is not None
+        left = column.view(np.uint8).data
+        while len(left):
+            count = self._process.stdout.readinto(left)  # type: ignore[attr-defined]
+            if not count:
+                return False
+            left = left[count:]
+        return True
 
     def ask(self, starts: Ints, ends: Ints) -> None:
         """Have it check the fingerprints of further rows, which stand at these bytes."""

@@ -33,7 +33,8 @@ __all__ = [
     "start_depth_check",
 ]
 _BLOCK = 2048
-_SCAN = 1 << 22
+_SCAN = 1 << 20
+"""Bytes looked at in one go: what is made of them stays in memory that is used again for the next."""
 
 
 def line_ends(data: bytes | memoryview) -> Ints:
@@ -120,6 +121,7 @@ def read_part(
     *,
     begin: int = 0,
     line_offset: int = 0,
+    room: int = 0,
 ) -> LedgerPart:
     """Read one ledger file, or some of its lines.
 
@@ -132,6 +134,7 @@ def read_part(
         progress: Told now and then how much is read, 0 to 1; what it raises ends the reading.
         begin: Where the first line of ``ends`` begins.
         line_offset: How many lines stand before it.
+        room: For how many rows to make room, where some of another part are to follow.
 
     Raises:
         EngineError: ``LIMIT_EXCEEDED`` for too many lines, one over ``line_bytes`` or a row nested too deep.
@@ -156,7 +159,7 @@ def read_part(
             artifact=artifact,
             line=line,
         )
-    writer = BlockWriter(part, names)
+    writer = BlockWriter(part, names, max(room, len(ends)))
     view = memoryview(data)
     numbers = np.arange(1, len(ends) + 1) + line_offset
     for at in range(0, len(ends), _BLOCK):

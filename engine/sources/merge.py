@@ -20,6 +20,7 @@ from engine.sources.fingerprints import flat_row
 from engine.sources.part import (
     CAPTURED,
     CODED,
+    COLUMNS,
     NO_TS,
     STATE_NOT_READ,
     Captured,
@@ -73,7 +74,7 @@ class Ledger:
         self._offsets = np.cumsum([0, *(len(part) for part in parts)])
         self._starts: list[int] = self._offsets.tolist()[:-1]
         self._extra_refs: dict[int, tuple[int, ...]] = {}
-        kinds = np.concatenate([part.kind for part in parts]) if parts else np.zeros(0, np.int16)
+        kinds = self._joined("kind")
         standing, seq = self._distinct()
         self._keep: slice | Ints = standing if isinstance(standing, slice) else _as_slice(standing)
         """The physical rows that stand, by event; a range of them in the common case."""
@@ -106,19 +107,21 @@ class Ledger:
 
     def _column(self, name: str) -> NDArray[Any]:
         """A column over distinct events; the parts' own columns are dropped once joined."""
-        columns = [getattr(part, name) for part in self.parts]
-        whole = (
-            columns[0] if len(columns) == 1 else np.concatenate(columns) if columns else np.zeros(0, np.int64)
-        )
+        whole = self._joined(name)
         for part in self.parts:
             delattr(part, name)
+            part.room.pop(name, None)
         return whole[self._keep]
+
+    def _joined(self, name: str) -> NDArray[Any]:
+        """A column over physical rows."""
+        return self.parts[0].column(name, self.parts[1:]) if self.parts else np.zeros(0, COLUMNS[name])
 
     def _distinct(self) -> tuple[slice | Ints, Ints]:
         """Which rows stand, in event order, and their ``seq``."""
         if not self.parts:
             return slice(0, 0), np.zeros(0, np.int64)
-        seq = np.concatenate([part.seq for part in self.parts])
+        seq = self._joined("seq")
         if len(seq) < 2 or bool((seq[1:] > seq[:-1]).all()):
             return slice(0, len(seq)), seq
         order = np.argsort(seq, kind="stable")
@@ -260,8 +263,7 @@ class Ledger:
             return
         for kind in AUDIO_KINDS:
             audio = self.captured[kind]
-            stages = audio.columns["evidence_stage"]
-            for index in [at for at, stage in enumerate(stages) if stage is None] if None in stages else ():
+            for index in np.flatnonzero(audio.codes["evidence_stage"] < 0).tolist():
                 event = int(audio.events[index])
                 self.malformed[event] = tuple(sorted({*self.malformed.get(event, ()), "evidence_stage"}))
 

@@ -1,7 +1,7 @@
 """The helper process of `halves`: it reads the later lines of a ledger, then checks rows of all of it.
 
-It takes its order as an argument, tells what it read on stdout, hears on stdin which rows of the first half
-state a fingerprint, and tells what its checks gave.
+It takes its order as an argument. On stdout it tells what it read, as a part and then the bytes of its columns;
+on stdin it hears which rows of the first half state a fingerprint, and then it tells what its checks gave.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_
 from engine.sources.hashing import hash_open_file
 from engine.sources.ledger import check_depth, line_ends, read_part
 from engine.sources.mapping import map_file, release_pages
-from engine.sources.part import CODED, LedgerPart, Names
+from engine.sources.part import CODED, COLUMNS, LedgerPart, Names
 
 TABLES = ("types", "visits", "states", *dict.fromkeys(CODED.values()))
 """The interners that a part's codes are of."""
@@ -64,11 +64,11 @@ def main() -> None:
             pickle.dump(error, out, protocol=5)
             return
         part.wrong_fingerprints = wrong_snapshots(part, names)
-        part.data = b""
         told = {table: getattr(names, table).names for table in TABLES}
-        out.write(pickle.dumps((part, told), protocol=5))  # ready when the other process asks
+        out.write(pickle.dumps((part, len(part), told), protocol=5))  # ready when the other process asks
+        for name in COLUMNS:
+            out.write(getattr(part, name).view(np.uint8).data)
         out.flush()
-        part.data = data
         starts, stops = pickle.load(sys.stdin.buffer)
         pickle.dump(_check(order, part, data, starts.tolist(), stops.tolist()), out, protocol=5)
 

@@ -70,6 +70,7 @@ COLUMNS: dict[str, Any] = {
     "line": np.int32,
 }
 """The columns of a part and their types."""
+_NOT_PICKLED = {*COLUMNS, "data", "room"}
 
 
 class Intern(dict[Any, int]):
@@ -183,17 +184,61 @@ class LedgerPart:
         """Row → the fingerprint of its own values, where it states another one; known once the checks of
         its file are finished."""
         self.rows_read = 0
+        self.room: dict[str, NDArray[Any]] = {}
+        """The memory behind the columns, which may have room for rows that follow."""
         self.lines = 0
         """Physical lines, blank ones too."""
 
     def __len__(self) -> int:
         return len(self.seq)
 
-    def move_lines(self, by: int) -> None:
-        """Count the lines that stand before this part's."""
-        self.line += np.int32(by)
-        self.faults = [fault._replace(line=fault.line + by) for fault in self.faults]
-        self.loose = [row._replace(line=row.line + by) for row in self.loose]
+    def column(self, name: str, others: list[LedgerPart]) -> NDArray[Any]:
+        """A column over the rows of this part and of those that follow, in its own memory where they fit."""
+        mine: NDArray[Any] = getattr(self, name)
+        if not others:
+            return mine
+        theirs = [getattr(other, name) for other in others]
+        size, whole = len(mine), self.room.get(name, mine)
+        total = size + sum(map(len, theirs))
+        if len(whole) < total:
+            return np.concatenate([mine, *theirs])
+        for values in theirs:
+            whole[size : size + len(values)] = values
+            size += len(values)
+        return whole[:total]
+
+    def make_room(self, rows: int) -> dict[str, NDArray[Any]]:
+        """Let the columns hold further rows; gives the memory that is theirs, to be filled."""
+        size = len(self)
+        for name, dtype in COLUMNS.items():
+            if len(self.room[name]) < size + rows:
+                self.room[name] = np.concatenate([self.room[name][:size], np.empty(rows, dtype)])
+            setattr(self, name, self.room[name][: size + rows])
+        return {name: column[size : size + rows] for name, column in self.room.items()}
+
+    def join(self, other: LedgerPart, rows: int) -> None:
+        """Take over what is told of the lines that follow in the file, beside their columns.
+
+        Args:
+            other: The part of those lines, which are numbered from 1.
+            rows: How many rows of this part stand before them.
+        """
+        self.line[rows:] += np.int32(self.lines)
+        for kind, columns in other.captured.items():
+            for key, values in columns.items():
+                self.captured[kind][key].extend(values)
+        self.malformed |= {rows + row: keys for row, keys in other.malformed.items()}
+        self.mended |= {rows + row: body for row, body in other.mended.items()}
+        self.wrong_fingerprints |= {rows + row: actual for row, actual in other.wrong_fingerprints.items()}
+        self.faults += [fault._replace(line=fault.line + self.lines) for fault in other.faults]
+        self.loose += [row._replace(line=row.line + self.lines) for row in other.loose]
+        self.sessions |= other.sessions
+        self.rows_read += other.rows_read
+        self.lines += other.lines
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled without data and columns, which have ways of their own."""
+        return {name: value for name, value in vars(self).items() if name not in _NOT_PICKLED}
 
     def rows_of(self, kind: str) -> Ints:
         """The rows of a kind, ascending."""

@@ -1,6 +1,6 @@
 """The helper process of `halves`: it reads the later lines of a ledger, then checks rows of all of it.
 
-It takes its order as an argument. On stdout it tells what it read, as a part and then the bytes of its columns;
+It takes its order as an argument. On stdout it tells what it read, a part and then the bytes of its columns;
 on stdin it hears which rows of the first half state a fingerprint, and then it tells what its checks gave.
 """
 

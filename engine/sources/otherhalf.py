@@ -10,7 +10,8 @@ import gc
 import os
 import pickle
 import sys
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -64,13 +65,21 @@ def main() -> None:
             pickle.dump(error, out, protocol=5)
             return
         part.wrong_fingerprints = wrong_snapshots(part, names)
-        told = {table: getattr(names, table).names for table in TABLES}
-        out.write(pickle.dumps((part, len(part), told), protocol=5))  # ready when the other process asks
-        for name in COLUMNS:
-            out.write(getattr(part, name).view(np.uint8).data)
-        out.flush()
+        with ThreadPoolExecutor(1) as beside:
+            telling = beside.submit(_tell, out, part, names)  # waits for the other process to listen
+            checked = _check(order, part, data)
+            telling.result()  # what could not be told ends this process, which tells the other enough
         starts, stops = pickle.load(sys.stdin.buffer)
-        pickle.dump(_check(order, part, data, starts.tolist(), stops.tolist()), out, protocol=5)
+        asked = wrong_contexts_at(data, starts.tolist(), stops.tolist())
+        pickle.dump(checked._replace(asked=asked), out, protocol=5)
+
+
+def _tell(out: IO[bytes], part: LedgerPart, names: Names) -> None:
+    told = {table: getattr(names, table).names for table in TABLES}
+    out.write(pickle.dumps((part, len(part), told), protocol=5))
+    for name in COLUMNS:
+        out.write(getattr(part, name).view(np.uint8).data)
+    out.flush()
 
 
 def _read(order: Order, data: memoryview, names: Names) -> LedgerPart:
@@ -85,7 +94,8 @@ def _read(order: Order, data: memoryview, names: Names) -> LedgerPart:
         )
 
 
-def _check(order: Order, part: LedgerPart, data: memoryview, starts: list[int], stops: list[int]) -> Checked:
+def _check(order: Order, part: LedgerPart, data: memoryview) -> Checked:
+    """The checks that need nothing of the other process."""
     release_pages(data)
     too_deep = None
     try:
@@ -94,5 +104,4 @@ def _check(order: Order, part: LedgerPart, data: memoryview, starts: list[int], 
         too_deep = error
     release_pages(data)
     own = wrong_contexts(part, stating_contexts(part))
-    asked = wrong_contexts_at(data, starts, stops)
-    return Checked(own, asked, too_deep, hash_open_file(order.descriptor, order.size))
+    return Checked(own, {}, too_deep, hash_open_file(order.descriptor, order.size))

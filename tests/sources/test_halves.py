@@ -60,9 +60,10 @@ def test_two_processes_read_what_one_reads(call: Path, request: pytest.FixtureRe
     [
         "raise SystemExit(1)",
         "import sys; sys.stdout.write('no pickle')",
-        "import engine.sources.otherhalf as h; h._check = lambda *a: 1 / 0; h.main()",
+        "import engine.sources.otherhalf as h; h._check = lambda *a: h.os._exit(1); h.main()",
+        "import engine.sources.otherhalf as h; h.wrong_contexts_at = lambda *a: 1 / 0; h.main()",
     ],
-    ids=["dies at once", "says nothing sensible", "dies while it checks"],
+    ids=["dies at once", "says nothing sensible", "dies while it tells", "dies while it checks"],
 )
 def test_a_helper_that_fails_is_made_up_for(
     call: Path, program: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

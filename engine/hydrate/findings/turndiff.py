@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from typing import Any
 
-import numpy as np
-
-from engine.hydrate.call import KIND_CODES, Call
+from engine.hydrate.call import Call
 from engine.hydrate.marks import agree
 from engine.hydrate.timeline import UNSET
+from engine.hydrate.turnends import turn_ends
 from engine.model.findings import Raised
 
 
@@ -42,16 +42,9 @@ def unattributed(call: Call) -> list[Raised]:
 
 def _closing_events(call: Call) -> dict[int, int]:
     """Turn index → its ``turn_complete``; an index closed twice says nothing."""
-    closing: dict[int, int] = {}
-    twice: set[int] = set()
-    for event in np.flatnonzero(call.ledger.kind == KIND_CODES["turn_complete"]).tolist():
-        index = call.ledger.flat(event).get("turn_index")
-        if not isinstance(index, int) or isinstance(index, bool):
-            continue
-        if index in closing:
-            twice.add(index)
-        closing[index] = event
-    return {index: event for index, event in closing.items() if index not in twice}
+    ends = turn_ends(call)
+    times = Counter(number for number, _ in ends)
+    return {number: event for number, event in ends if times[number] == 1}
 
 
 def _written(rows: list[int], slots: list[Any], start: int, end: int) -> set[Any]:

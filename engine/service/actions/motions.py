@@ -10,6 +10,7 @@ from engine.debug import cursor as moves
 from engine.debug import seek as places
 from engine.debug.candidates import check_code, check_kind, check_state, findings_of
 from engine.debug.index import index
+from engine.debug.turns import at_turn, turn_track
 from engine.model.commands import Field
 from engine.model.errors import EngineError
 from engine.model.views import Cursor, Stop
@@ -81,6 +82,7 @@ class Towards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     slot: str | None = None
     finding: Literal[True] | str | None = None
     state: str | None = None
+    turn: Literal[True] | None = None
 
 
 class SeekArgs(Args, frozen=True, kw_only=True):
@@ -90,13 +92,15 @@ class SeekArgs(Args, frozen=True, kw_only=True):
     event_id: str | None = None
     time_ms: float | None = None
     finding_id: str | None = None
+    turn_index: int | None = None
     start: Literal[True] | None = None
     end: Literal[True] | None = None
     next: Towards | None = None
     previous: Towards | None = None
 
 
-_TO = ("visit_id", "event_id", "time_ms", "finding_id", "start", "end", "next", "previous")
+_TO = ("visit_id", "event_id", "time_ms", "finding_id", "turn_index", "start", "end", "next", "previous")
+_ALONG = ("kind", "meaningful", "slot", "finding", "state", "turn")
 
 
 def seek(asked: Asked, args: SeekArgs) -> Outcome:
@@ -111,6 +115,8 @@ def seek(asked: Asked, args: SeekArgs) -> Outcome:
             return _arrived(places.at_time(call, ms))
         case "finding_id", name:
             return _arrived(places.at_finding(call, name))
+        case "turn_index", number:
+            return _arrived(at_turn(call, number))
         case "start", _:
             return _arrived(moves.start(call))
         case "end", _:
@@ -125,13 +131,15 @@ def _arrived(cursor: Cursor) -> Outcome:
 
 def _along(asked: Asked, towards: Towards, count: int, argument: str) -> Stop:
     call, known = asked.call, index(asked.call)
-    match _only(towards, ("kind", "meaningful", "slot", "finding", "state"), argument):
+    match _only(towards, _ALONG, argument):
         case "meaningful", _:
             return moves.step_meaningful(call, asked.cursor, count)
         case "slot", slot:
             return moves.next_write(call, asked.cursor, slot, count)
         case "finding", name:
             return _to_finding(asked, name, count)
+        case "turn", _:
+            return moves.along(call, asked.cursor, turn_track(call), count)
         case "kind", kind:
             check_kind(call, kind)
             return moves.along(call, asked.cursor, known.kind(call, kind), count)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from engine.debug import cursor as moves
 from engine.debug import projection
+from engine.debug.seek import reading
 from engine.hydrate.summary import first_divergence
 from engine.model.artifact import Cell, Turn
 from engine.model.views import Cursor, Stop
+from riff_tui import client
 from riff_tui.spans import SEVERITY
 from riff_tui.viewstate import Answers, ViewState, with_fields
 
@@ -18,6 +21,14 @@ if TYPE_CHECKING:
 GRAVEST = ("error", "warning", "info")
 MARKED = 1_000
 """Findings that get a mark on the scrollbar."""
+SHOWN = ["variables", "context", "edges"]
+"""What the panes show of a place."""
+TOWARDS: dict[str, Callable[[ViewState], dict[str, Any]]] = {
+    "step": lambda _: {"meaningful": True},
+    "write": lambda view: {"slot": view.slot or ""},
+    "finding": lambda _: {"finding": True},
+}
+"""Motion → what ``seek`` goes to next."""
 SPOKEN_BACK = 200
 """Conversation items that are searched backwards for the last caller and agent lines."""
 
@@ -49,20 +60,24 @@ def ask(view: ViewState) -> ViewState:
     """The view with the engine's answers at its place; a trail that is still true is kept."""
     call, old = view.call, view.asked
     place = place_of(view)
-    status = projection.status(call, view.cursor)
+    here = client.ask(call, "inspect_event", view.cursor, fields=[*SHOWN, "clock_ms"])
+    shown = here if place == view.cursor else client.ask(call, "inspect_event", place, fields=SHOWN)
     turn = projection.conversation_index(call, view.cursor) if view.talk == "ready" else None
-    same_visit = old is not None and old.status.visit_id == status.visit_id
+    same_visit = old is not None and old.visit == view.cursor.visit
     answers = Answers(
         place=place,
+        visit=view.cursor.visit,
         visit_id=projection.visit_id(call, place.visit),
-        variables=projection.variables(call, place),
-        context=projection.context(call, place),
-        edges=projection.edges(call, place),
+        variables=shown.projection["variables"],
+        context=shown.projection["context"],
+        edges=shown.projection["edges"],
         crumbs=old.crumbs if old and same_visit else projection.breadcrumb(call, view.cursor),
-        status=status,
+        event_id=None if here.cursor is None else here.cursor.event_id,
+        clock_ms=here.projection["clock_ms"],
+        clock="none" if here.result is None else here.result["clock"],
         turn=turn,
         spoken=old.spoken if old and old.turn == turn else spoken(call, turn),
-        findings=[finding.finding_id for finding in projection.findings_here(call, view.cursor)],
+        findings=here.findings,
     )
     slot = view.slot
     if slot is None and answers.variables:
@@ -108,16 +123,64 @@ def spoken(call: Call, turn: int | None) -> tuple[Turn | None, Turn | None]:
 
 def move(view: ViewState, motion: str, count: int) -> Stop:
     """Where a motion of the key table leads; a negative count goes back."""
-    call, cursor = view.call, view.cursor
-    if motion == "bound":
-        return moves.out(call, cursor) if count > 0 else moves.entry(call, cursor)
-    if motion == "write":
-        return moves.next_write(call, cursor, view.slot or "", count)
-    motions = {
-        "step": moves.step_meaningful,
-        "event": moves.step,
-        "visit": moves.over,
-        "same": moves.same_state,
-        "finding": moves.next_finding,
-    }
-    return motions[motion](call, cursor, count)
+    forth, times = count > 0, abs(count)
+    way = "next" if forth else "previous"
+    match motion:
+        case "event":
+            return _moved(view, "step_into" if forth else "step_back", count=times)
+        case "visit":
+            return _moved(view, "step_over" if forth else "reverse_over", count=times)
+        case "bound":
+            return _moved(view, "step_out" if forth else "reverse_out")
+        case "edge":
+            return _moved(view, "seek", **{"end" if forth else "start": True})
+        case "same":  # from its entry, so that back leads to the visit before, also from inside
+            at_entry = with_fields(view, cursor=moves.entry(view.call, view.cursor).cursor)
+            state = projection.state_id(view.call, view.cursor.visit)
+            stop = _moved(at_entry, "seek", count=times, **{way: {"state": state}})
+            return stop if stop.cursor != at_entry.cursor else Stop(view.cursor, stop.at)
+        case _:
+            return _moved(view, "seek", count=times, **{way: TOWARDS[motion](view)})
+
+
+def _moved(view: ViewState, action: str, **args: Any) -> Stop:
+    response = client.ask(view.call, action, view.cursor, fields=[], **args)
+    return Stop(client.reached(view.call, response), response.result.at)
+
+
+def seek(view: ViewState, **where: Any) -> Cursor:
+    """A place that is named, as ``seek`` names it.
+
+    Raises:
+        EngineError: There is none of that name.
+    """
+    return _moved(view, "seek", **where).cursor
+
+
+def goto(view: ViewState, text: str) -> Cursor:
+    """The place that a person typed.
+
+    Raises:
+        EngineError: As `reading`, or there is none of that name.
+    """
+    named = reading(view.call, text)
+    return seek(view, **{named.argument: named.value})
+
+
+def run(view: ViewState, reverse: bool, count: int, cancelled: Callable[[], bool]) -> Stop:
+    """Where a run over the view's breakpoints ends.
+
+    Raises:
+        EngineError: ``CANCELLED``.
+    """
+    points = [
+        {"on": point.text, "when": point.when, "hit_count": point.hit_count, "enabled": point.enabled}
+        for point in view.breakpoints
+    ]
+    response = client.ask(
+        *(view.call, "reverse_continue" if reverse else "continue", view.cursor, cancelled),
+        fields=[], count=count, breakpoints=points,
+    )  # fmt: skip
+    told = response.result
+    hit = next((point for point in view.breakpoints if told.hit and point.id == told.hit.id), None)
+    return Stop(client.reached(view.call, response), told.at, hit)

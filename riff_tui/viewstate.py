@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from engine.model.artifact import Finding, Turn
-from engine.model.views import ContextRow, Crumb, Cursor, EdgeTable, Status, VariableRow
+from engine.model.views import ContextRow, Crumb, Cursor, EdgeTable, VariableRow
 
 if TYPE_CHECKING:
     from engine.debug.breakpoints import Breakpoint
@@ -22,18 +22,23 @@ class Answers(msgspec.Struct, frozen=True):
 
     Attributes:
         place: The cursor of these answers: the event cursor, or a visit that is looked at.
+        visit: The visit of the event cursor.
+        event_id, clock_ms, clock: The event at the cursor, its call clock and where that is from.
         crumbs: The whole trail of visits.
         turn: The last item of the conversation lane at or before the cursor; None before the lane is there.
         spoken: The last caller line that was acted on and the last agent line, at or before the cursor.
     """
 
     place: Cursor
+    visit: int
     visit_id: str
     variables: list[VariableRow]
     context: list[ContextRow]
     edges: EdgeTable
     crumbs: Sequence[Crumb]
-    status: Status
+    event_id: str | None
+    clock_ms: float | int | None
+    clock: str
     turn: int | None
     spoken: tuple[Turn | None, Turn | None]
     findings: list[str]

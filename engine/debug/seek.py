@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -104,40 +106,64 @@ def opening(call: Call) -> Cursor:
     return at_finding(call, first) if first is not None else start(call)
 
 
+class Named(NamedTuple):
+    """A place as ``seek`` takes it: the name of an argument, and its value."""
+
+    argument: Literal["visit_id", "event_id", "finding_id", "time_ms"]
+    value: Any
+
+
+_AT: dict[str, Callable[[Call, Any], Cursor]] = {
+    "visit_id": at_visit,
+    "event_id": at_event,
+    "finding_id": at_finding,
+    "time_ms": at_time,
+}
+
+
 def goto(call: Call, text: str) -> Cursor:
     """The place that a person typed.
+
+    Raises:
+        EngineError: As `reading`; ``UNKNOWN_VISIT``, ``UNKNOWN_EVENT`` or ``UNKNOWN_FINDING`` for a name that
+            is not in this call.
+    """
+    named = reading(call, text)
+    return _AT[named.argument](call, named.value)
+
+
+def reading(call: Call, text: str) -> Named:
+    """What a person typed, as a place.
 
     What the call itself names (a visit, an event, a finding) comes before a reading as number or time.
 
     Raises:
-        EngineError: ``UNKNOWN_VISIT``, ``UNKNOWN_EVENT`` or ``UNKNOWN_FINDING`` for a name not in this call;
-            ``BAD_ARGUMENT`` for anything else, naming what is accepted.
+        EngineError: ``BAD_ARGUMENT`` for what has no form of a place, naming what is accepted.
     """
     name = text.strip()
     if name in call.parts.built.by_id:
-        return at_visit(call, name)
-    event = find_event(call, name)
-    if event is not None:
-        return cursor_of(call, event)
+        return Named("visit_id", name)
+    if find_event(call, name) is not None:
+        return Named("event_id", name)
     if name in index(call).finding_names(call):
-        return at_finding(call, name)
+        return Named("finding_id", name)
     seq = _SEQ.fullmatch(name)
     if seq is not None:
-        return at_event(call, f"bus:{int(seq[1])}{seq[2] or ''}")
+        return Named("event_id", f"bus:{int(seq[1])}{seq[2] or ''}")
     time = _TIME.fullmatch(name)
     if time is not None:
-        return at_time(call, round(float(time[1]) * (1000 if time[2] == "s" else 1), 6))
-    return _unknown(call, name)
+        return Named("time_ms", round(float(time[1]) * (1000 if time[2] == "s" else 1), 6))
+    return _unknown(name)
 
 
-def _unknown(call: Call, name: str) -> Cursor:
-    """The error of a name that nothing in the call has: by its form."""
+def _unknown(name: str) -> Named:
+    """A name that nothing in the call has: by its form."""
     if _EVENT.fullmatch(name):
-        return at_event(call, name)
+        return Named("event_id", name)
     if _CODE.fullmatch(name):
-        return at_finding(call, name)
+        return Named("finding_id", name)
     if not name.startswith("#") and re.search(r"#\d+\Z", name, re.ASCII):
-        return at_visit(call, name)
+        return Named("visit_id", name)
     raise EngineError(
         "BAD_ARGUMENT", f"{shown(name) or 'nothing'} is no place: write {ACCEPTED}", argument="where"
     )

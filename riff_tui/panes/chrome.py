@@ -105,11 +105,11 @@ def status(view: ViewState, width: int) -> list[Spans]:
 
 
 def _place(view: ViewState) -> Spans:
-    now = view.answers.status
+    now = view.answers
     clock = seconds(now.clock_ms)
     if now.clock == "derived":
         clock = f"~{clock}"
-    whole = now.completeness == "complete"
+    whole = view.call.completeness == "complete"
     spans: list[Span] = [(f" {now.event_id or '—'}", "strong"), (f"  {clock}  ", "")]
     spans.append(("✓ complete" if whole else "◐ incomplete", "good" if whole else "warn"))
     if view.cursor.unattributed is not None:

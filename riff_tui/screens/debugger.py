@@ -11,6 +11,7 @@ from engine.model.errors import EngineError
 from riff_tui.actions import ACTIONS, PANES
 from riff_tui.content import Target
 from riff_tui.opening import Request
+from riff_tui.screens.motions import told
 from riff_tui.screens.opener import Opener
 from riff_tui.viewstate import with_fields
 from riff_tui.widgets.virtual_list import VirtualList
@@ -138,14 +139,14 @@ class DebuggerScreen(Opener):
         """Ask where to go."""
         if not self.ready():
             return
-        from engine.debug import cursor
+        from riff_tui import asking
         from riff_tui.screens.prompt import PromptScreen
 
         def go(text: str) -> str | None:
             try:
-                found = cursor.goto(self.view.call, text)
-            except EngineError as error:
-                return f"{error.code}: {error.message}"
+                found = asking.goto(self.view, text)
+            except (EngineError, OSError) as error:
+                return told(error)
             self.stand_at(found)
             return None
 

@@ -28,6 +28,13 @@ WORDS = {
 """What a motion goes through."""
 
 
+def told(error: EngineError | OSError) -> str:
+    """Why a question has no answer, in one line."""
+    if isinstance(error, EngineError):
+        return f"{error.code}: {error.message}"
+    return f"no answer here: {error}; other places still work"
+
+
 class Motions(Frame):
     """The actions that need an open call."""
 
@@ -50,8 +57,8 @@ class Motions(Frame):
 
         try:
             stop = asking.move(view, motion, direction * count)
-        except EngineError as error:
-            self.say(f"{error.code}: {error.message}", "bad")
+        except (EngineError, OSError) as error:
+            self.say(told(error), "bad")
             return
         self.stand_at(stop.cursor, self._after_move(motion, direction, count, stop))
 
@@ -84,14 +91,14 @@ class Motions(Frame):
         try:
             self.set_view(asking.ask(self.view), follow=follow)
         except (EngineError, OSError) as error:
-            self.say(f"no answer here: {error}; other places still work", "bad")
+            self.say(told(error), "bad")
 
     def action_edge_of_call(self, direction: int) -> None:
         """Go to the first or the last event."""
         if self.ready():
-            from engine.debug import cursor
+            from riff_tui import asking
 
-            self.stand_at((cursor.start if direction < 0 else cursor.end)(self.view.call))
+            self.stand_at(asking.move(self.view, "edge", direction).cursor)
 
     def action_to_row(self) -> None:
         """Move the cursor to the selected row."""
@@ -99,8 +106,8 @@ class Motions(Frame):
             return
         try:
             cursor = self.cursor_of(self.pane(self.focused_pane).target)
-        except EngineError as error:
-            self.say(f"{error.code}: {error.message}", "bad")
+        except (EngineError, OSError) as error:
+            self.say(told(error), "bad")
             return
         if cursor is None:
             self.say("this row has no place in time", "warn")
@@ -109,18 +116,19 @@ class Motions(Frame):
 
     def cursor_of(self, target: Target) -> Cursor | None:
         """The place in time of a row."""
-        from engine.debug import cursor, projection
+        from engine.debug import projection
+        from riff_tui import asking
 
-        call = self.view.call
+        view, call = self.view, self.view.call
         if target.cursor is not None:
             return target.cursor
         if target.kind == "visit" and target.visit is not None:
-            return cursor.at_visit(call, projection.visit_id(call, target.visit))
+            return asking.seek(view, visit_id=projection.visit_id(call, target.visit))
         if target.kind == "unattributed" and target.index is not None:
-            return cursor.at_event(call, projection.unattributed_row(call, target.index).event_id)
+            return asking.seek(view, event_id=projection.unattributed_row(call, target.index).event_id)
         if target.kind == "finding" and target.name is not None:
-            return cursor.at_finding(call, target.name)
-        return cursor.at_event(call, target.event_id) if target.event_id else None
+            return asking.seek(view, finding_id=target.name)
+        return asking.seek(view, event_id=target.event_id) if target.event_id else None
 
     # --- running to a breakpoint -----------------------------------------------------------------------
 
@@ -138,19 +146,14 @@ class Motions(Frame):
         self.run_worker(work, thread=True, exclusive=True, group="run", exit_on_error=False)
 
     def _run(self, view: ViewState, reverse: bool, count: int) -> None:
-        from engine.debug import breakpoints
+        from riff_tui import asking
 
         worker = get_current_worker()
         try:
-            stop = breakpoints.run_to(
-                *(view.call, view.cursor, view.breakpoints),
-                reverse=reverse,
-                count=count,
-                cancelled=lambda: worker.is_cancelled,
-            )
-        except EngineError as error:
-            trouble = "interrupted" if error.code == "CANCELLED" else f"{error.code}: {error.message}"
-            self.post_message(Arrived(None, trouble))
+            stop = asking.run(view, reverse, count, lambda: worker.is_cancelled)
+        except (EngineError, OSError) as error:
+            stopped = isinstance(error, EngineError) and error.code == "CANCELLED"
+            self.post_message(Arrived(None, "interrupted" if stopped else told(error)))
         else:
             self.post_message(Arrived(stop))
 

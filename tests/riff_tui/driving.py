@@ -55,7 +55,7 @@ async def opened(
 
 def event(pilot: Pilot[None]) -> str | None:
     """The event of the cursor."""
-    return debugger(pilot).view.answers.status.event_id
+    return debugger(pilot).view.answers.event_id
 
 
 def screen_text(pilot: Pilot[None]) -> str:

@@ -152,7 +152,7 @@ async def test_a_call_that_vanishes_is_said_and_what_was_read_still_works(tmp_pa
             await pilot.pause()
             assert ("folder gone; open call works" in screen_text(pilot)) == gone
             await pilot.press("s")
-            assert screen.view.answers.status.event_id
+            assert screen.view.answers.event_id
             call = tmp_path / "elsewhere"
 
 

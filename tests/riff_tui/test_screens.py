@@ -144,8 +144,10 @@ async def test_content_while_loading(request: pytest.FixtureRequest, monkeypatch
 
     monkeypatch.setattr("riff_tui.screens.opener.open_view", slow)
     async with app_for("property-menu").run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.1)
-        text = screen_text(pilot)
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if "reading events" in (text := screen_text(pilot)):
+                break
         done.set()
         assert not re.search(r"\b0 (event|visit|item|slot|edge)", text)
         assert matches("test_screens/state-loading", text, request)

@@ -32,12 +32,21 @@ class CountArgs(Args, frozen=True, kw_only=True):
     count: int = 1
 
 
-def _counted(args: CountArgs) -> int:
-    if not 1 <= args.count <= LARGEST_COUNT:
+def check_count(count: int) -> int:
+    """A count that a motion can take.
+
+    Raises:
+        EngineError: ``BAD_ARGUMENT``.
+    """
+    if not 1 <= count <= LARGEST_COUNT:
         raise EngineError(
             "BAD_ARGUMENT", f"count is a number from 1 to {LARGEST_COUNT}", argument="args.count"
         )
-    return args.count
+    return count
+
+
+def _counted(args: CountArgs) -> int:
+    return check_count(args.count)
 
 
 def _moved(stop: Stop) -> Outcome:
@@ -86,8 +95,9 @@ class Towards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class SeekArgs(Args, frozen=True, kw_only=True):
-    """Where to go: exactly one of these."""
+    """Where to go: exactly one of these; ``count`` says how many times, with ``next`` or ``previous``."""
 
+    count: int = 1
     visit_id: str | None = None
     event_id: str | None = None
     time_ms: float | None = None
@@ -106,6 +116,9 @@ _ALONG = ("kind", "meaningful", "slot", "finding", "state", "turn")
 def seek(asked: Asked, args: SeekArgs) -> Outcome:
     """Go to a place that is named."""
     call = asked.call
+    if args.count != 1 and args.next is args.previous is None:
+        message = "count goes with next or previous"
+        raise EngineError("BAD_ARGUMENT", message, argument="args.count")
     match _only(args, _TO, "args"):
         case "visit_id", name:
             return _arrived(places.at_visit(call, name))
@@ -122,7 +135,8 @@ def seek(asked: Asked, args: SeekArgs) -> Outcome:
         case "end", _:
             return _arrived(moves.end(call))
         case way, towards:
-            return _moved(_along(asked, towards, 1 if way == "next" else -1, f"args.{way}"))
+            count = check_count(args.count)
+            return _moved(_along(asked, towards, count if way == "next" else -count, f"args.{way}"))
 
 
 def _arrived(cursor: Cursor) -> Outcome:

@@ -13,7 +13,7 @@ from engine.hydrate.call import Call
 from engine.model.breakpoint import Breakpoint
 from engine.model.errors import EngineError
 from engine.service.action import Action, Args, Asked, Outcome
-from engine.service.actions.motions import SHOWN
+from engine.service.actions.motions import SHOWN, check_count
 
 MOST = 100
 """Breakpoints of a session, and of a request."""
@@ -67,8 +67,9 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 class RunArgs(Args, frozen=True, kw_only=True):
-    """``breakpoints``: those of this run, instead of the session's."""
+    """``breakpoints``: those of this run, instead of the session's; ``count``: which hit to stop at."""
 
+    count: int = 1
     breakpoints: list[Wanted] | None = None
 
 
@@ -107,7 +108,11 @@ def _run(asked: Asked, args: RunArgs, reverse: bool) -> Outcome:
         )
     passed: list[Undecided] = []
     stop = stops.run_to(
-        call, asked.cursor, points, reverse=reverse, cancelled=asked.cancelled, undecided=passed
+        *(call, asked.cursor, points),
+        reverse=reverse,
+        count=check_count(args.count),
+        cancelled=asked.cancelled,
+        undecided=passed,
     )
     told = [Passed(one.breakpoint.id, call.event_id(one.event), one.reason) for one in passed]
     return Outcome(Ran(stop.at, None if stop.hit is None else _told(stop.hit), told), stop.cursor)

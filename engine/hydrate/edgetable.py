@@ -14,18 +14,19 @@ from engine.model.views import EdgeTable
 _GUARD = KIND_CODES["guard_evaluated"]
 
 
-def edge_table(call: Call, visit: int, event: int | None = None) -> EdgeTable:
+def edge_table(call: Call, visit: int, event: int | None = None, *, with_guards: bool = True) -> EdgeTable:
     """Every declared edge of a visit and what became of it.
 
     Args:
         call: The call.
         visit: Visit index.
         event: The bus event the cursor stands at; None for the visit's exit (its final verdict).
+        with_guards: Read the guards that were evaluated; there may be very many.
     """
     index = call.verdicts.final(visit) if event is None else call.verdicts.latest(visit, event)
     reading = call.verdicts.read(visit, index) if index is not None and call.verdicts.usable(index) else None
     absent = _absent(call, visit, event, index, reading)
-    guards = _guards(call, visit, event)
+    guards = _guards(call, visit, event) if with_guards else {}
     declared = declared_edges(call.flow, call.visits[visit].state_id) or ()
     ids = {edge.edge_id for edge in declared}
     rows = [_declared(call, edge, reading, absent, guards.get(edge.edge_id, [])) for edge in declared]

@@ -96,7 +96,7 @@ def exit_decision(call: Call, visit: int) -> ExitDecision | None:
     """How a visit was left; None where no verdict and no exit is recorded."""
     if not 0 <= visit < len(call.visits):
         return None
-    seen, table = call.visits[visit], edge_table(call, visit)
+    seen, table = call.visits[visit], edge_table(call, visit, with_guards=False)
     if table.verdict_event is None and seen.exited is None:
         return None
     silent = ("not_evaluated", "unavailable")

@@ -11,7 +11,7 @@ from engine.model.artifact import Source
 from engine.model.limits import Settings
 
 CONTRACT = "riff.state_program_debugger/v1"
-HYDRATION_REVISION = 3
+HYDRATION_REVISION = 4
 """Raised whenever the artifact of an unchanged folder changes in any byte."""
 
 

@@ -22,7 +22,7 @@ from engine.sources.hashing import start_hashing
 from engine.sources.manifest import Manifest, read_manifest
 from engine.sources.mapping import release_pages
 from engine.sources.merge import Ledger
-from engine.sources.part import LedgerPart, LineFault, Names
+from engine.sources.part import LedgerPart, LineFault, Names, note_cut
 from engine.sources.rowschema import KIND_CODE
 from engine.sources.turns import Turns, read_turns
 
@@ -103,6 +103,7 @@ def _read_ledgers(
             name, data, interned, limits, lambda share: report("reading events", share / 2)
         )
         part = reading.part
+        note_cut(part.faults, part.lines, files.artifacts[name].reason)
         durable_lines += 0 if name.startswith(RING) else part.lines
         _refuse_above(durable_lines, limits)
         release_pages(data)

@@ -21,6 +21,7 @@ from engine.sources.files import Artifact, CallFiles
 from engine.sources.folder import open_files
 from engine.sources.hashing import start_hashing
 from engine.sources.ledger import LedgerPart, LineFault, Names, check_depth, line_ends, read_part
+from engine.sources.part import note_cut
 
 SCHEMA = "riff.doctor/v1"
 SHOWN = 50
@@ -115,6 +116,7 @@ class _Examination:
             part = self._read(partial(_part, artifact, names, self.limits))
             if part is None:
                 continue
+            note_cut(part.faults, part.lines, artifact.reason)
             sessions |= part.sessions
             odd = sorted(
                 [(int(part.line[row]), rowschema.KINDS[int(part.kind[row])], keys)

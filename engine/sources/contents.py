@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from engine.model.errors import EngineError
 from engine.sources.files import Artifact, CallFiles, Status
-from engine.sources.gunzip import Budget, gunzip
+from engine.sources.gunzip import CUT, Budget, gunzip
 
 RING = "bus_events.jsonl"
 DURABLE = "state_trace.jsonl"
@@ -167,7 +167,8 @@ def _artifact(name: str, entry: Entry, budget: Budget) -> Artifact:
         stored = entry.load()
         if name.endswith(".gz"):
             digest = entry.sha256 or hashlib.sha256(stored).hexdigest()
-            return Artifact(name, "read", gunzip(stored, budget), digest)
+            unpacked = gunzip(stored, budget)
+            return Artifact(name, "read", unpacked.data, digest, CUT if unpacked.cut else None)
     except Unread as problem:
         return Artifact(name, problem.status, reason=problem.reason)
     except ValueError as problem:

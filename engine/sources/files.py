@@ -19,7 +19,7 @@ class Artifact(msgspec.Struct):
         status: ``read`` until a reader says otherwise.
         data: Its bytes, decompressed; a mapping of the file where it is large. None unless read.
         sha256: Hex digest of the bytes as stored (before decompression), or None when nothing was read.
-        reason: Why it is not ``read``.
+        reason: Why it is not ``read``, or not to its end.
         rows: Rows understood; malformed: lines or rows that were not.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from engine.model.errors import EngineError
 from engine.model.limits import Limits
@@ -11,6 +12,7 @@ from engine.model.limits import Limits
 _CHUNK = 1 << 20
 _GZIP = 31
 """zlib's window size for a gzip header and trailer."""
+CUT = "the gzip data ends early"
 
 
 class Budget:
@@ -41,14 +43,33 @@ def too_large(maximum: int) -> EngineError:
     )
 
 
-def gunzip(stored: bytes | memoryview, budget: Budget) -> bytes:
+class Unpacked(NamedTuple):
+    """What came out of a gzip'd file.
+
+    Attributes:
+        data: All of it, or what stands before the place where the file was cut off.
+        cut: It was cut off.
+    """
+
+    data: bytes
+    cut: bool
+
+
+def gunzip(stored: bytes | memoryview, budget: Budget) -> Unpacked:
     """All members of a gzip'd file, one after the other.
 
     Raises:
-        ValueError: it is damaged or ends early; the message names no path.
+        ValueError: it is damaged, or ends before anything came out; the message names no path.
         EngineError: ``LIMIT_EXCEEDED`` (``archive_bytes``).
     """
-    return b"".join(_chunks(memoryview(stored), budget))
+    made: list[bytes] = []
+    try:
+        made.extend(_chunks(memoryview(stored), budget))
+    except EOFError:
+        if not any(made):
+            raise ValueError(CUT) from None
+        return Unpacked(b"".join(made), True)
+    return Unpacked(b"".join(made), False)
 
 
 def _chunks(stored: memoryview, budget: Budget) -> Iterator[bytes]:
@@ -65,7 +86,7 @@ def _chunks(stored: memoryview, budget: Budget) -> Iterator[bytes]:
             except zlib.error:
                 raise ValueError("damaged gzip data") from None
             if not given and not made:
-                raise ValueError("the gzip data ends early")
+                raise EOFError
             budget.spend(len(made))
             yield made
         at -= len(inflater.unused_data)

@@ -15,6 +15,7 @@ from engine.model.limits import Limits
 from engine.sources import ledger, tolerant
 from engine.sources.files import Artifact
 from engine.sources.ledger import Ints, LineFault
+from engine.sources.part import note_cut
 
 _BOM = b"\xef\xbb\xbf"
 _decoder = msgspec.json.Decoder()
@@ -72,6 +73,7 @@ def read_lines(artifact: Artifact, limits: Limits) -> Lines:
                 raise _exceeded(artifact.name, f"more than {limits.events} rows", "events", limits.events)
         if fault is not None:
             faults.append(fault)
+    note_cut(faults, len(ends), artifact.reason)
     artifact.rows = len(rows)
     artifact.malformed = len(faults)
     return Lines(rows, faults)

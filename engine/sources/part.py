@@ -140,6 +140,18 @@ class LineFault(NamedTuple):
     reason: str
 
 
+def note_cut(faults: list[LineFault], lines: int, reason: str | None) -> None:
+    """Say that a file was cut off behind its lines, where its last line does not say so already.
+
+    Args:
+        faults: Those of the file.
+        lines: How many lines were read.
+        reason: Why it was not read to its end; None where it was.
+    """
+    if reason is not None and not any(fault.truncated for fault in faults):
+        faults.append(LineFault(lines + 1, True, False, reason))
+
+
 class LooseRow(NamedTuple):
     """A row without a valid ``seq``: it has a place in the file and perhaps a clock, and acts on nothing."""
 

@@ -24,7 +24,7 @@ from tests.hydrate.ask import entered, seeded, start, started
 NAMES = sorted(path.name for path in SAMPLES.iterdir())
 
 GOLDEN = {
-    "revision": 3,
+    "revision": 4,
     "consent-restart": "sha256:4f73d8f9d2ed54a31b40af2bfd0c717c51dd078c8f0d5244c355c8f4cc735bb4",
     "legacy-ring": "sha256:c03b507745ede306c307ac24dab25322c867f03d16e8f224a905041efa2220c7",
     "property-menu": "sha256:15162c10315f3950075866ff39d682607561a8697c3f660fc4ac2ecfe0e3bbb7",

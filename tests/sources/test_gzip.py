@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zlib
 from pathlib import Path
 
 import pytest
 
+from engine.hydrate.pipeline import open_call
 from engine.model.errors import EngineError
 from engine.model.limits import LIMITS, Limits
 from engine.sources.contents import pick
 from engine.sources.folder import open_files
-from tests.calls import lines, row, write_call
+from tests.calls import NO_FILE, lines, row, write_call
 
 STARTED = row(1, "session_started", 0, initial_state="menu")
 
@@ -51,7 +53,7 @@ def test_gzipped_twin_is_read_where_the_plain_file_is_a_link(tmp_path: Path) -> 
     ("stored", "reason"),
     [
         (b"not gzip", "damaged gzip data"),
-        (gzip.compress(b"x" * 1000)[:20], "the gzip data ends early"),
+        (gzip.compress(b"x" * 1000)[:10], "the gzip data ends early"),
         (gzip.compress(b"x")[:-8] + b"\0" * 8, "damaged gzip data"),
         (gzip.compress(b"x") + b"tail", "damaged gzip data"),
         (b"", "the gzip data ends early"),
@@ -62,6 +64,29 @@ def test_broken_gzip_is_unreadable(tmp_path: Path, stored: bytes, reason: str) -
     call = write_call(tmp_path, events=[STARTED], files={"trace.jsonl.gz": stored})
     artifact = open_files(call, LIMITS).artifacts["trace.jsonl.gz"]
     assert (artifact.status, artifact.reason, artifact.data) == ("unreadable", reason, None)
+
+
+def test_what_stands_before_a_cut_is_read(tmp_path: Path) -> None:
+    rows = [STARTED, row(2, "state_entered", 0, state_id="menu"), *(row(n, "note", n) for n in range(3, 900))]
+    whole = gzip.compress(lines(rows).encode())
+    call = open_call(write_call(tmp_path, durable=NO_FILE, files={"state_trace.1.jsonl.gz": whole[:-300]}))
+    assert 2 < len(call.ledger) < 899
+    assert [one.finding_id for one in call.findings if one.code == "TRUNCATED_LINE"] == [
+        f"TRUNCATED_LINE:state_trace.1.jsonl.gz:{len(call.ledger) + 1}"
+    ]
+    artifact = call.parts.files.artifacts["state_trace.1.jsonl.gz"]
+    assert (artifact.status, artifact.reason) == ("read", "the gzip data ends early")
+
+
+def test_a_cut_between_two_lines_is_said_too(tmp_path: Path) -> None:
+    packer = zlib.compressobj(wbits=31)
+    cut = packer.compress(lines([STARTED]).encode()) + packer.flush(zlib.Z_SYNC_FLUSH)
+    call = open_call(write_call(tmp_path, durable=NO_FILE, files={"bus_events.jsonl.gz": cut}))
+    assert call.ledger.seq.tolist() == [1]
+    assert "TRUNCATED_LINE:bus_events.jsonl.gz:2" in {one.finding_id for one in call.findings}
+    assert call.completeness == "incomplete"
+    told = next(one.explanation for one in call.findings if one.code == "TRUNCATED_LINE")
+    assert "the gzip data ends early" in told
 
 
 def test_gzip_is_counted_as_it_expands_over_all_files(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from engine.hydrate.call import Call
 from engine.hydrate.redaction import redactor
 from engine.model.findings import Raised
 from engine.sources.audio import verify
+from engine.sources.gunzip import CUT
 
 
 def lines_and_rows(call: Call) -> list[Raised]:
@@ -15,7 +16,9 @@ def lines_and_rows(call: Call) -> list[Raised]:
         place = f"{artifact}:{fault.line}"
         where: dict[str, object] = {"artifact": artifact, "line": fault.line}
         if fault.truncated:
-            told = f"{place} breaks off without a newline"
+            told = f"{place} breaks off" + (
+                f": {fault.reason}" if fault.reason == CUT else " without a newline"
+            )
             found.append(Raised("TRUNCATED_LINE", None, told, place=place, data=where))
         else:
             told, data = f"{place}: {fault.reason}", where | {"kept": fault.kept}

@@ -70,7 +70,7 @@ def main(path: Path, artifact: bool) -> None:
         "screen": shown - opened,
         "lane": heard - shown,
         "lane_rows": rows,
-        "event": view.answers.status.event_id,
+        "event": view.answers.event_id,
         "visits": len(call.visits),
         "findings": len(call.findings),
         "complete": call.completeness,

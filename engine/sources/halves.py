@@ -223,4 +223,4 @@ def _recoding(names: list[Any], interner: Intern) -> Codes:
 
     -1 and -2 have a meaning of their own and stay: a negative code finds itself at the table's end.
     """
-    return np.array([*map(interner.__getitem__, names), STATE_NOT_READ, -1], np.int32)
+    return np.array([*interner.codes(names), STATE_NOT_READ, -1], np.int32)

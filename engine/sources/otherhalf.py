@@ -23,6 +23,8 @@ from engine.sources.ledger import check_depth, line_ends, read_part
 from engine.sources.mapping import map_file, release_pages
 from engine.sources.part import CODED, COLUMNS, LedgerPart, Names
 
+_SWITCH = 0.0002
+"""Seconds until a check gives way to the thread that tells: the other process waits for it."""
 TABLES = ("types", "visits", "states", *dict.fromkeys(CODED.values()))
 """The interners that a part's codes are of."""
 
@@ -56,6 +58,7 @@ class Checked(NamedTuple):
 def main() -> None:
     """Do what the first argument orders."""
     gc.disable()
+    sys.setswitchinterval(_SWITCH)
     order: Order = pickle.loads(bytes.fromhex(sys.argv[1]))
     data, names = memoryview(map_file(order.descriptor, order.size, populate=False)), Names.new()
     with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as out:

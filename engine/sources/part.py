@@ -86,6 +86,13 @@ class Intern(dict[Any, int]):
         self.names.append(key)
         return code
 
+    def codes(self, names: list[Any]) -> list[int]:
+        """The codes of distinct names, new ones added."""
+        fresh = [name for name in names if name not in self]
+        self.update(zip(fresh, range(len(self.names), len(self.names) + len(fresh)), strict=True))
+        self.names += fresh
+        return list(map(self.__getitem__, names))
+
     def by_code(self) -> NDArray[np.object_]:
         """The names by code; -1 finds None at the end."""
         if len(self._by_code) != len(self.names) + 1:

@@ -216,7 +216,7 @@ def _decided(seen: Evidence) -> Beat:
     parts += [choice_text(seen.row(event)) for event in choices]
     parts += [f"tool {_word(seen, event, 'tool')} {_tool_outcome(seen, event)}" for event in tools]
     won: list[int] = []
-    for index in call.verdicts.by_visit.get(seen.index, ()):
+    for index in call.verdicts.of_visit(seen.index):
         reading = call.verdicts.read(seen.index, index)
         if reading.named is not None and call.verdicts.usable(index):
             won.append(call.verdicts.event(index))

@@ -151,20 +151,18 @@ class Call:
                 np.where(exits < 0, -2, own).astype(np.int32),
             ]
         )
-        bus_keys = np.arange(len(parts.ledger), dtype=np.int64) * 8 + 1
-        extra_keys = [order_key(extra.anchor, extra.suborder) for extra in parts.extras]
         after, before = SUBORDER["derived_after"], SUBORDER["derived_before"]
+        self.keys: NDArray[np.int64] = np.arange(1, self.event_count * 8 + 1, 8)
+        """Of bus events; the others follow."""
+        self.keys[self.first_extra : self.first_derived] = [
+            order_key(extra.anchor, extra.suborder) for extra in parts.extras
+        ]
         # One suborder, and by id what compares transcripts stands after an exit boundary.
-        derived_keys = [order_key(self.bus_anchor(item.anchor), after + 1) for item in parts.derived]
-        self.keys: NDArray[np.int64] = np.concatenate(
-            [
-                bus_keys,
-                np.array(extra_keys, np.int64),
-                np.array(derived_keys, np.int64),
-                firsts * 8 + before + 1,
-                np.where(exits < 0, 0, exits) * 8 + after + 1,
-            ]
-        )
+        self.keys[self.first_derived : self.first_entry] = [
+            order_key(self.bus_anchor(item.anchor), after + 1) for item in parts.derived
+        ]
+        self.keys[self.first_entry : self.first_exit] = firsts * 8 + before + 1
+        self.keys[self.first_exit :] = np.where(exits < 0, 0, exits) * 8 + after + 1
         late = np.zeros(self.event_count, np.bool_)
         late[: len(parts.ledger)] = parts.owned.late
         self.order: Order = stepping_order(self.visit_of, late, self.keys, count)

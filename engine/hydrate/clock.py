@@ -69,9 +69,11 @@ def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Cloc
         target = ~has_clock & (ledger.ts != NO_TS)
         ms[target] = known.call_ms(ledger.ts[target])
         state[target] = DERIVED
+    regressions: list[int] = []
+    if bool((ms[1:] >= ms[:-1]).all()):  # each has one, and none falls
+        return Clock(ms, state, regressions, wall)
     clocked = np.flatnonzero(state != NONE)
     untrusted = clocked[untrusted_positions(ms[clocked], tolerance_ms)]
-    regressions: list[int] = []
     if len(untrusted):
         run_starts = np.flatnonzero(np.diff(np.searchsorted(clocked, untrusted), prepend=-2) != 1)
         regressions = [int(event) for event in untrusted[run_starts]]

@@ -16,6 +16,7 @@ from engine.model.artifact import Verdict
 from engine.model.flow import Flow, Transition
 from engine.sources import tolerant
 from engine.sources.merge import Ledger
+from engine.sources.part import Codes, Ints
 
 _RESULTS: dict[str, Verdict] = {"matched": "won", "no": "lost", "shadowed": "shadowed", "error": "error"}
 
@@ -80,12 +81,15 @@ class Verdicts:
         captured = ledger.captured.get("transition_verdict")
         self.rows: list[int] = captured.rows if captured else []
         self._columns: dict[str, list[Any]] = captured.columns if captured else {}
-        self.by_visit: dict[int, list[int]] = {}
-        self.finals: dict[int, int] = {}
-        """Visit → the row that decides it: the last one marked final, else the last."""
+        self._codes: dict[str, Codes] = captured.codes if captured else {}
+        self.finals: Ints = np.full(len(built.visits), -1, np.int64)
+        """By visit, the row that decides it: the last one marked final, else the last; -1 for none."""
         self.questionable: list[tuple[int, int]] = []
         """Visit and row of each owned verdict that leaves candidates out, or has not one clear winner."""
-        self._final_readings: dict[int, Reading] = {}
+        self._owned: Ints = np.zeros(0, np.int64)
+        self._begins: Ints = np.zeros(len(built.visits) + 1, np.int64)
+        """Where the rows of each visit begin in `_owned`."""
+        self._final_readings: list[Reading | None] = [None] * len(built.visits)
 
     def winner(self, visit: int, rows: list[int]) -> str | None:
         """The edge that the deciding one of a visit's verdict rows names, or None."""
@@ -96,29 +100,46 @@ class Verdicts:
         """Group the rows by the visit that owns them, and find the deciding row of each."""
         if not self.rows:
             return
-        final, truncated = self._columns["final"], self._columns["truncated"]
-        marked: set[int] = set()
-        readings: list[Reading | None] = [None] * len(self.rows)
-        for index, visit in enumerate(owned.visit[np.array(self.rows)].tolist()):
-            if visit < 0:
-                continue
-            reading = readings[index] = self.read(visit, index)
-            if truncated[index] or not reading.plain:
-                self.questionable.append((visit, index))
-            known = self.by_visit.get(visit)
-            if known is None:
-                self.by_visit[visit] = [index]
-            else:
-                known.append(index)
-            if final[index] is True:
-                marked.add(visit)
-                self.finals[visit] = index
-            elif visit not in marked:
-                self.finals[visit] = index
-        for visit, index in self.finals.items():
-            final_reading = readings[index]
-            if final_reading is not None and self.usable(index):
-                self._final_readings[visit] = final_reading
+        owners = owned.visit[np.array(self.rows)].astype(np.int64)
+        rows = np.flatnonzero(owners >= 0)
+        self._owned = rows[np.argsort(owners[rows], kind="stable")]
+        self._begins = np.searchsorted(owners[self._owned], np.arange(len(self._visits) + 1))
+        readings, which = self._read_all(rows, owners)
+        begins, ends = self._begins[:-1], self._begins[1:]
+        judged = begins < ends
+        self.finals[judged] = self._owned[ends[judged] - 1]
+        marked = rows[[final is True for final in np.array(self._columns["final"], np.object_)[rows]]]
+        self.finals[owners[marked]] = marked  # of several, the last stays
+        truncated = np.array([bool(count) for count in self._columns["truncated"]], np.bool_)[rows]
+        plain = np.array([reading.plain for reading in readings], np.bool_)
+        odd = rows[truncated | ~plain[which]]
+        self.questionable = list(zip(owners[odd].tolist(), odd.tolist(), strict=True))
+        read = np.full(len(self.rows), -1, np.int64)
+        read[rows] = which
+        if self._unusable:
+            read[list(self._unusable)] = -1
+        decided = np.where(self.finals >= 0, read[self.finals], -1).tolist()
+        self._final_readings = [readings[number] if number >= 0 else None for number in decided]
+
+    def _read_all(self, rows: Ints, owners: Ints) -> tuple[list[Reading], Ints]:
+        """The readings of rows, each made once, and which of them each row has.
+
+        Rows of one state with equal candidates and winner are alike.
+        """
+        states = [visit.state_id for visit in self._visits]
+        numbers = {state: number for number, state in enumerate(dict.fromkeys(states))}
+        state = np.fromiter(map(numbers.__getitem__, states), np.int64, len(states))[owners[rows]]
+        codes, width = self._codes, len(self._ledger.names.texts.names) + 1
+        key = (state * width + codes["candidates"][rows] + 1) * width + codes["winner"][rows] + 1
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        return [self.read(int(owners[row]), row) for row in rows[first].tolist()], inverse
+
+    def of_visit(self, visit: int) -> list[int]:
+        """The rows of a visit, in order."""
+        if not 0 <= visit < len(self.finals):
+            return []
+        found: list[int] = self._owned[self._begins[visit] : self._begins[visit + 1]].tolist()
+        return found
 
     def event(self, index: int) -> int:
         """The event of a verdict row."""
@@ -130,11 +151,12 @@ class Verdicts:
 
     def final(self, visit: int) -> int | None:
         """The row that decides a visit: the last one marked final, else the last."""
-        return self.finals.get(visit)
+        index = int(self.finals[visit]) if visit >= 0 else -1
+        return index if index >= 0 else None
 
     def final_reading(self, visit: int) -> Reading | None:
         """The reading of the row that decides a visit; None without one that can be read."""
-        return self._final_readings.get(visit)
+        return self._final_readings[visit]
 
     def _deciding(self, rows: list[int]) -> int | None:
         if not rows:
@@ -144,7 +166,7 @@ class Verdicts:
 
     def latest(self, visit: int, event: int) -> int | None:
         """The last row of a visit at or before an event."""
-        rows = self.by_visit.get(visit, [])
+        rows = self.of_visit(visit)
         place = bisect_right(rows, event, key=self.rows.__getitem__)
         return rows[place - 1] if place else None
 

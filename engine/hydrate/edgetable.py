@@ -48,7 +48,7 @@ def _absent(call: Call, visit: int, event: int | None, index: int | None, readin
     if index is not None or call.parts.turns_only:
         return "unavailable"
     left = seen.exited is not None or seen.closed_by is not None
-    later = event is not None and bool(call.verdicts.by_visit.get(visit))
+    later = event is not None and bool(call.verdicts.of_visit(visit))
     return "unavailable" if left and not later else "not_evaluated"
 
 

@@ -43,9 +43,11 @@ def stepping_order(visit: NDArray[np.int32], late: NDArray[np.bool_], keys: Ints
         visits: How many visits there are.
     """
     owned = np.flatnonzero(visit >= 0)
-    owner = visit[owned].astype(np.int64)
-    key = owner * _VISIT + keys[owned]
-    key[late[owned]] += _LATE
+    owner = visit[owned]
+    key = owner * np.int64(_VISIT)
+    key += keys[owned]
+    if late.any():
+        key[late[owned]] += _LATE
     micro = owned[np.argsort(key, kind="stable")]
     counts = np.bincount(owner, minlength=visits) if len(owner) else np.zeros(visits, np.int64)
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))

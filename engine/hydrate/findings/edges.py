@@ -115,11 +115,11 @@ def boundary_writes(call: Call) -> list[Raised]:
     found: list[Raised] = []
     if call.flow is None or call.parts.flow_mismatch is not None:
         return found
-    band, readings = call.owned.band, call.verdicts.final_reading
+    band, finals = call.owned.band, call.verdicts.finals
     declared = {(state.id, edge.edge_id): edge for state in call.flow.states for edge in state.transitions}
     writing = {edge.edge_id for edge in declared.values() if edge.sets or edge.clears}
-    for visit, index in call.verdicts.finals.items():
-        reading = readings(visit)
+    for visit, index in enumerate(finals.tolist()):
+        reading = call.verdicts.final_reading(visit)
         if reading is None or reading.winner is None or not (reading.winner in writing or visit in band):
             continue
         edge = declared.get((call.visits[visit].state_id, reading.winner))
@@ -132,6 +132,8 @@ def _compare_writes(call: Call, visit: int, event: int, edge: Transition) -> lis
     expected: dict[str, object] = {slot: UNSET for slot in edge.clears}
     expected |= {item.slot: item.value for item in edge.sets}
     written = _band_values(call, visit)
+    if expected.keys() == written.keys() and all(_same(expected[slot], written[slot]) for slot in written):
+        return []
     found = []
     for slot in sorted(expected.keys() | written.keys()):
         if slot in expected and slot in written and _same(expected[slot], written[slot]):
@@ -156,7 +158,7 @@ def _may_be_missing(call: Call, visit: int) -> bool:
     exited, gaps, verdicts = call.visits[visit].exited, call.parts.gaps, call.verdicts
     if exited is None or not gaps.may_hold_writes:
         return False
-    ahead = verdicts.by_visit.get(visit + 1)
+    ahead = verdicts.of_visit(visit + 1)
     return gaps.within(exited, verdicts.event(ahead[0]) if ahead else call.first_extra)
 
 

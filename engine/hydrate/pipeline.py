@@ -16,7 +16,7 @@ from engine.hydrate.hashes import artifact_hash
 from engine.hydrate.recording import Recording, Report, read_recording
 from engine.hydrate.report import completeness, report
 from engine.hydrate.summary import summarise
-from engine.hydrate.turnscall import turns_call
+from engine.hydrate.turnscall import sessions_of, turns_call
 from engine.model.errors import EngineError
 from engine.model.limits import LIMITS, SETTINGS, Limits, Settings
 from engine.sources.manifest import Manifest
@@ -65,16 +65,41 @@ def open_call(
 
     with _collector_paused():
         recording = read_recording(path, limits, tell)
-        try:
-            call = _hydrate(recording, session, settings, reveal, tell)
-        except RecursionError:
-            recording.finish()  # refuses lines that nest too deep
-            raise
-        tell("findings", 0.95)
-        recording.finish()
-        _conclude(call, settings)
-        if call.event_count >= _LONG:
-            gc.freeze()
+        return _opened(recording, session, settings, reveal, tell)
+
+
+def open_every(path: Path, *, limits: Limits = LIMITS, settings: Settings = SETTINGS) -> Iterator[Call]:
+    """Every call of a path: one, or one for each session of a folder of turns. Its files are read once.
+
+    Raises:
+        EngineError: As `open_call`, but for a session that was not chosen.
+    """
+
+    def tell(stage: str, share: float) -> None:
+        """Nobody waits for it."""
+
+    with _collector_paused():
+        recording = read_recording(path, limits, tell)
+    several = sessions_of(recording.turns) if recording.ledger is None else []
+    for session in several if len(several) > 1 else [None]:
+        with _collector_paused():
+            call = _opened(recording, session, settings, False, tell)
+        yield call
+
+
+def _opened(
+    recording: Recording, session: str | None, settings: Settings, reveal: bool, tell: Report
+) -> Call:
+    try:
+        call = _hydrate(recording, session, settings, reveal, tell)
+    except RecursionError:
+        recording.finish()  # refuses lines that nest too deep
+        raise
+    tell("findings", 0.95)
+    recording.finish()
+    _conclude(call, settings)
+    if call.event_count >= _LONG:
+        gc.freeze()
     return call
 
 

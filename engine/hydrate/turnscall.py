@@ -74,6 +74,11 @@ class TurnLedger(Ledger):
         return dict(self.records[event].payload)
 
 
+def sessions_of(turns: Turns) -> list[str]:
+    """The sessions that have turns, sorted; turns that name none belong to no session."""
+    return sorted(name for name, rows in turns.sessions.items() if rows and name is not None)
+
+
 def choose_session(turns: Turns, session: str | None) -> tuple[str | None, list[TurnRecord]]:
     """The turns of one session.
 
@@ -86,7 +91,7 @@ def choose_session(turns: Turns, session: str | None) -> tuple[str | None, list[
         raise EngineError("NO_EVENT_SOURCE", "no ledger was retained and turns.jsonl holds no turn")
     if session is None and len(sessions) == 1:
         return next(iter(sessions.items()))
-    names = sorted(name for name in sessions if name is not None)
+    names = sessions_of(turns)
     if session is None:
         raise EngineError(
             "BAD_ARGUMENT",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.canonical import replace_surrogates
 from engine.hydrate.call import Call
-from engine.hydrate.pipeline import open_call
+from engine.hydrate.pipeline import open_every
 from engine.hydrate.summary import first_divergence
 from engine.model.calls import CallError, CallRow, FirstDivergence
 from engine.model.errors import EngineError
@@ -21,20 +21,13 @@ def examine(root: Path, path: str) -> list[CallRow]:
     shown = replace_surrogates(path)
     if shown != path:
         return [CallRow(path=shown, error=CallError("UNSUPPORTED_ARTIFACT", "the name is not UTF-8"))]
+    rows: list[CallRow] = []
     try:
-        return [_row(path, open_call(root / path))]
+        for call in open_every(root / path):
+            rows.append(_row(path, call))
     except EngineError as error:
-        sessions = error.details.get("sessions") if error.code == "BAD_ARGUMENT" else None
-        if not isinstance(sessions, list):
-            return [CallRow(path=path, error=CallError(error.code, error.message))]
-    return [_session(root, path, session) for session in sessions]
-
-
-def _session(root: Path, path: str, session: str) -> CallRow:
-    try:
-        return _row(path, open_call(root / path, session=session))
-    except EngineError as error:
-        return CallRow(path=path, session_id=session, error=CallError(error.code, error.message))
+        rows.append(CallRow(path=path, error=CallError(error.code, error.message)))
+    return rows
 
 
 def _row(path: str, call: Call) -> CallRow:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.hydrate.pipeline import open_call
 from engine.model.calls import CallRow
 from engine.model.errors import EngineError
 from engine.service.library import Folder
@@ -98,6 +99,17 @@ def test_turns_of_several_sessions_are_a_row_each(tmp_path: Path) -> None:
         ("web", "one", None),
         ("web", "two", None),
     ]
+
+
+def test_every_session_of_a_long_file_of_turns_is_listed(tmp_path: Path) -> None:
+    ids = [f"eval:{number:04}" for number in range(1_001)]
+    turns = [{"turn_index": 0, "session_id": name, "from_state": "a", "to_state": "b"} for name in ids]
+    (tmp_path / "calls").mkdir()
+    call = write_call(tmp_path / "calls", turns=turns)
+    rows = Store(tmp_path / "calls", tmp_path / "calls.sqlite").rows()
+    assert sorted(str(row.session_id) for row in rows) == ids
+    chosen = next(row for row in rows if row.session_id == ids[-1])
+    assert chosen.artifact_hash == open_call(call, session=ids[-1]).artifact_hash
 
 
 def test_two_calls_of_one_session_are_never_guessed_between(root: Path, tmp_path: Path) -> None:

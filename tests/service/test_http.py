@@ -266,6 +266,34 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, str]
         yield int(address.rpartition(":")[2]), (where / "token").read_text().strip()
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to see another's memory")
+def test_memory_does_not_grow_with_a_hundred_clients(tmp_path: Path, library: Folder) -> None:
+    """Each wave asks a hundred times at once for a long page; a wave more costs next to nothing."""
+    body = json.dumps(request("list_events", SESSION, limit=500)).encode()
+    wanted = answer(body, library).document
+    with serving(tmp_path, "--port", "0") as (process, address):
+        token = (tmp_path / "token").read_text().strip()
+
+        async def wave() -> None:
+            limits = httpx.Limits(max_connections=100)
+            async with httpx.AsyncClient(base_url=address, limits=limits, timeout=60) as client:
+                headers = {"Authorization": f"Bearer {token}"}
+                sent = [client.post("/v1/commands", content=body, headers=headers) for _ in range(100)]
+                assert {one.content for one in await asyncio.gather(*sent)} == {wanted}
+
+        asyncio.run(wave())
+        before = peak_memory(process.pid)
+        for _ in range(3):
+            asyncio.run(wave())
+        assert peak_memory(process.pid) - before < 100 * len(wanted)
+
+
+def peak_memory(pid: int) -> int:
+    """Most bytes that a process has had in memory."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return 1024 * int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+
+
 def fetch(server: tuple[int, str], path: str) -> httpx.Response:
     port, token = server
     return httpx.get(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"})

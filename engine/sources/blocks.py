@@ -7,6 +7,7 @@ but handing each row to the list of its kind.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
@@ -23,6 +24,7 @@ from engine.sources.part import (
     COLUMNS,
     NO_TS,
     STATE_NOT_READ,
+    Codes,
     Intern,
     Ints,
     LedgerPart,
@@ -61,6 +63,8 @@ class BlockWriter:
         self._size = 0
         part.room = {name: np.empty(room, dtype) for name, dtype in COLUMNS.items()}
         self._waiting: dict[str, list[Row]] = {kind: [] for kind in CAPTURED}
+        self._flushed = dict.fromkeys(CAPTURED, 0)
+        self._coded: defaultdict[tuple[str, str], list[Codes]] = defaultdict(list)
         self._code: dict[str, Callable[[Any], int]] = {
             key: getattr(names, table).__getitem__ for key, table in CODED.items()
         }
@@ -145,12 +149,17 @@ class BlockWriter:
         for kind, rows in self._waiting.items():
             if len(rows) <= above:
                 continue
+            count = len(rows)
             for key, column in self.part.captured[kind].items():
                 values: Iterable[Any] = map(_GETTERS[key], rows)
                 if (kind, key) in _RAW:
-                    values = self._raw_values(kind, key, values, len(column))
+                    values = self._raw_values(kind, key, values, self._flushed[kind])
                 code = self._code.get(key)
-                column.extend(values if code is None else map(code, values))
+                if code is None:
+                    column.extend(values)
+                else:
+                    self._coded[kind, key].append(np.fromiter(map(code, values), np.int32, count))
+            self._flushed[kind] += count
             rows.clear()
 
     def _raw_values(self, kind: str, key: str, values: Iterable[Any], before: int) -> list[bytes | None]:
@@ -189,6 +198,8 @@ class BlockWriter:
         part = self.part
         for name, column in part.room.items():
             setattr(part, name, column[: self._size])
+        for (kind, key), blocks in self._coded.items():
+            part.captured[kind][key] = np.concatenate(blocks)
         for kind, ordinal, key in self._wrong:
             row = int(part.rows_of(kind)[ordinal])
             part.malformed[row] = tuple(sorted({*part.malformed.get(row, ()), key}))

@@ -23,7 +23,7 @@ _NOT_CONTEXT = ENVELOPE_KEYS | {
 def wrong_snapshots(part: LedgerPart, names: Names) -> dict[int, str]:
     """Slot snapshot → the fingerprint of the slots it lists, where it states another one."""
     columns = part.captured["state_slot_snapshot"]
-    slots, stated = (np.frombuffer(columns[key], np.int32) for key in ("slots", "fingerprint"))
+    slots, stated = columns["slots"], columns["fingerprint"]
     full = np.array([partial is not True for partial in columns["partial"]], np.bool_)
     rows = np.flatnonzero(full & (slots >= 0) & (stated >= 0))
     texts = names.texts.names
@@ -38,7 +38,7 @@ def wrong_snapshots(part: LedgerPart, names: Names) -> dict[int, str]:
 
 def stating_contexts(part: LedgerPart) -> list[int]:
     """The context snapshots of a part that state a fingerprint."""
-    stated = np.frombuffer(part.captured["state_context_snapshot"]["context_fingerprint"], np.int32)
+    stated = part.captured["state_context_snapshot"]["context_fingerprint"]
     found: list[int] = part.rows_of("state_context_snapshot")[stated >= 0].tolist()
     return found
 

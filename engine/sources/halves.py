@@ -14,7 +14,6 @@ import pickle
 import subprocess
 import sys
 import weakref
-from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -171,7 +170,7 @@ class _Helper:
             columns[name][:] = ours[table][columns[name]]
         for captured in theirs.captured.values():
             for key in captured.keys() & CODED.keys():
-                captured[key] = array("i", ours[CODED[key]][np.frombuffer(captured[key], np.int32)].tobytes())
+                captured[key] = ours[CODED[key]][captured[key]]
         part.join(theirs, before)
         return True
 

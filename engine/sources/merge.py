@@ -240,8 +240,7 @@ class Ledger:
         for key in CAPTURED[kind]:
             columns = [columns[key] for columns in told]
             if key in CODED:
-                parts = [np.frombuffer(column, np.int32) for column in columns]
-                codes[key] = (np.concatenate(parts) if parts else np.zeros(0, np.int32))[chosen]
+                codes[key] = (np.concatenate(columns) if columns else np.zeros(0, np.int32))[chosen]
             else:
                 whole = columns[0] if len(columns) == 1 else list(chain.from_iterable(columns))
                 values[key] = whole[chosen] if isinstance(chosen, slice) else [whole[at] for at in chosen]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -191,7 +190,8 @@ class LedgerPart:
         self.artifact = artifact
         self.data = data
         self.captured: dict[str, dict[str, Any]] = {
-            kind: {key: array("i") if key in CODED else [] for key in keys} for kind, keys in CAPTURED.items()
+            kind: {key: np.zeros(0, np.int32) if key in CODED else [] for key in keys}
+            for kind, keys in CAPTURED.items()
         }
         self.malformed: dict[int, tuple[str, ...]] = {}
         self.mended: dict[int, dict[str, Any]] = {}
@@ -245,7 +245,8 @@ class LedgerPart:
         self.line[rows:] += np.int32(self.lines)
         for kind, columns in other.captured.items():
             for key, values in columns.items():
-                self.captured[kind][key].extend(values)
+                mine = self.captured[kind][key]
+                self.captured[kind][key] = np.concatenate([mine, values]) if key in CODED else mine + values
         self.malformed |= {rows + row: keys for row, keys in other.malformed.items()}
         self.mended |= {rows + row: body for row, body in other.mended.items()}
         self.wrong_fingerprints |= {rows + row: actual for row, actual in other.wrong_fingerprints.items()}

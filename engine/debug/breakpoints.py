@@ -76,7 +76,8 @@ def run_to(
         reverse: Run backwards.
         count: Which hit to stop at; a negative one runs the other way.
         cancelled: Asked now and then whether to give up.
-        undecided: Takes the candidates that were passed over because their condition can't be decided.
+        undecided: Takes the candidates on the way that were passed over because their condition can't be
+            decided, the first `UNDECIDED` of them.
 
     Raises:
         EngineError: ``CANCELLED``.
@@ -86,16 +87,33 @@ def run_to(
     for point in breakpoints:
         if point.enabled:
             _check(cancelled)
-            runs.append(_Run(call, point, cancelled, undecided))
-    here = place_of(call, cursor)
+            runs.append(_Run(call, point, cancelled))
+    begin = here = place_of(call, cursor)
     hit: tuple[int, Breakpoint] | None = None
     for _ in range(abs(count)):
         _check(cancelled)
         hit = _nearest(runs, here, back)
         if hit is None:
-            return _ran_out(call, cursor, back)
+            break
         here = int(index(call).place[hit[0]])
-    return Stop(cursor) if hit is None else Stop(cursor_of(call, hit[0]), hit=hit[1])
+    if undecided is not None and count:
+        undecided += _passed(runs, begin, here if hit is not None else None, back)
+    if hit is None:
+        return _ran_out(call, cursor, back) if count else Stop(cursor)
+    return Stop(cursor_of(call, hit[0]), hit=hit[1])
+
+
+def _passed(runs: Sequence[_Run], begin: int, stop: int | None, back: bool) -> list[Undecided]:
+    """The undecided candidates between where a run began and where it ended, in its order."""
+    low, high = (stop, begin) if back else (begin, stop)
+    found = [
+        (place, number, told)
+        for number, run in enumerate(runs)
+        for place, told in run.undecided.items()
+        if place != begin and (low is None or low <= place) and (high is None or place <= high)
+    ]
+    found.sort(key=lambda one: (-one[0] if back else one[0], one[1]))
+    return [told for _, _, told in found[:UNDECIDED]]
 
 
 def _check(cancelled: Callable[[], bool] | None) -> None:
@@ -111,12 +129,12 @@ class _Run:
         call: Call,
         point: Breakpoint,
         cancelled: Callable[[], bool] | None,
-        undecided: list[Undecided] | None,
     ) -> None:
         self.point = point
         self._call = call
         self._cancelled = cancelled
-        self._undecided = undecided
+        self.undecided: dict[int, Undecided] = {}
+        """Place → the candidate there that can't be decided."""
         self._track = track_of(call, point)
         if point.hit_count is not None:
             self._track = self._counted(point.hit_count)
@@ -150,8 +168,9 @@ class _Run:
         found = condition.holds(self._call, event, when)
         if isinstance(found, bool):
             return found
-        if self._undecided is not None and len(self._undecided) < UNDECIDED:
-            self._undecided.append(Undecided(self.point, event, found))
+        # Of a run the nearest come first; a count goes through all from the start of the call.
+        if len(self.undecided) < UNDECIDED or self.point.hit_count is not None:
+            self.undecided[int(self._track.places[number])] = Undecided(self.point, event, found)
         return False
 
 

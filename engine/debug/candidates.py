@@ -47,29 +47,29 @@ def split(on: str) -> tuple[str, str]:
     return form, name
 
 
-def _known(what: str, name: str, known: Collection[str]) -> None:
+def _known(what: str, name: str, known: Collection[str], argument: str = "on") -> None:
     if name not in known:
         message = f"no {what} {shown(name)} in this call{hint(name, sorted(known))}"
-        raise EngineError("BAD_ARGUMENT", message, argument="on", name=name[:200])
+        raise EngineError("BAD_ARGUMENT", message, argument=argument, name=name[:200])
 
 
-def check_state(call: Call, name: str) -> None:
+def check_state(call: Call, name: str, argument: str = "on") -> None:
     """Refuse a state that is neither declared nor visited.
 
     Raises:
         EngineError: ``BAD_ARGUMENT``, naming states of similar names.
     """
     declared = call.flow.by_state.keys() if call.flow is not None else ()
-    _known("state", name, {visit.state_id for visit in call.visits}.union(declared))
+    _known("state", name, {visit.state_id for visit in call.visits}.union(declared), argument)
 
 
-def check_kind(call: Call, name: str) -> None:
+def check_kind(call: Call, name: str, argument: str = "on") -> None:
     """Refuse a kind that no event can have.
 
     Raises:
         EngineError: ``BAD_ARGUMENT``, naming kinds of similar names.
     """
-    _known("event kind", name, set(ALL_KINDS))
+    _known("event kind", name, set(ALL_KINDS), argument)
 
 
 def _check_visit(call: Call, name: str) -> None:
@@ -77,7 +77,9 @@ def _check_visit(call: Call, name: str) -> None:
 
 
 def _visit(call: Call, name: str) -> Track:
-    visit = call.parts.built.by_id[name]
+    visit = call.parts.built.by_id.get(name)
+    if visit is None:  # a breakpoint of a session may have been set on another call
+        return index(call).track(("visit", name), list)
     entry = call.micro_events(visit)[entry_micro(call, visit) :][:1]
     return index(call).track(("visit", name), entry.tolist)
 
@@ -114,7 +116,7 @@ def _guard_track(call: Call, name: str) -> Track:
     guard, wanted = _guard(call, name)
 
     def events() -> Iterable[int]:
-        rows = _guards(call)[guard]
+        rows = _guards(call).get(guard, [])
         if wanted is None:
             return rows
         return [event for event in rows if call.ledger.payload(event).get("result") is wanted]
@@ -149,13 +151,13 @@ def _edge(call: Call, name: str) -> Track:
     return index(call).track(("edge", name), lambda: _edges(call).get(name, []))
 
 
-def check_code(call: Call, name: str) -> None:
+def check_code(call: Call, name: str, argument: str = "on") -> None:
     """Refuse a code that no finding has.
 
     Raises:
         EngineError: ``BAD_ARGUMENT``, naming codes of similar names.
     """
-    _known("finding", name, FINDINGS.keys())
+    _known("finding", name, FINDINGS.keys(), argument)
 
 
 def findings_of(call: Call, code: str) -> Track:

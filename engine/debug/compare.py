@@ -13,7 +13,7 @@ import msgspec
 
 from engine.canonical import canonical
 from engine.debug import projection
-from engine.debug.values import ends
+from engine.debug.values import end, ends
 from engine.hydrate.call import Call
 from engine.hydrate.conversation import conversation
 from engine.hydrate.edgetable import edge_table
@@ -140,8 +140,9 @@ def _done(call: Call, event: int) -> tuple[str, bytes]:
 def _variable(one: Call, baseline: int, other: Call, candidate: int) -> VariablePair | None:
     mine = {held.slot: held for held in ends(one, baseline)}
     theirs = {held.slot: held for held in ends(other, candidate)}
-    for slot in (name for name in mine if name in theirs):
-        left, right = mine[slot], theirs[slot]
+    for slot in {**mine, **theirs}:
+        left = mine.get(slot) or end(one, baseline, slot)
+        right = theirs.get(slot) or end(other, candidate, slot)
         if _held(left.entry_cell) != _held(right.entry_cell):
             return VariablePair(slot, "entry", left.entry_cell, right.entry_cell)
         if _held(left.exit_cell) != _held(right.exit_cell):

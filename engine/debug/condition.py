@@ -24,6 +24,9 @@ from engine.model.errors import EngineError
 ROOTS = ("event", "slots", "visit", "context")
 LONGEST = 1000
 """Characters of a condition."""
+_GAP = r"(?:\s|//[^\n]*\n)*"
+_LOOP = re.compile(rf"\.{_GAP}(all|exists|exists_one|map|filter){_GAP}\({_GAP}([A-Za-z_]\w*)?")
+"""A macro that goes through a list, and the name it binds."""
 
 
 @lru_cache(maxsize=256)
@@ -41,9 +44,10 @@ def compiled(when: str) -> Any:
     except ImportError:
         message = "conditions need the extra cel: pip install 'riff-tui[cel]'"
         raise EngineError("BAD_ARGUMENT", message, argument="when") from None
+    bound = _bound(when)
     try:
         program = cel.compile(when)
-        foreign = sorted(set(program.variables()) - set(ROOTS))
+        foreign = sorted(set(program.variables()) - {*ROOTS, *bound})
         if not foreign:
             _check_functions(program)
     except (ValueError, RuntimeError, TypeError) as error:
@@ -52,6 +56,21 @@ def compiled(when: str) -> Any:
         message = f"a condition knows {', '.join(ROOTS)}, not {foreign[0]}"
         raise EngineError("BAD_ARGUMENT", message, argument="when")
     return program
+
+
+def _bound(when: str) -> set[str]:
+    """The names that a condition binds: at most one, for loops within loops may run for ever.
+
+    Raises:
+        EngineError: ``BAD_ARGUMENT`` for a second loop, and for a name that is one of `ROOTS`.
+    """
+    loops = [match[2] for match in _LOOP.finditer(when)]
+    if len(loops) > 1:
+        message = "a condition has at most one of all, exists, exists_one, map and filter"
+        raise EngineError("BAD_ARGUMENT", message, argument="when")
+    if not set(loops).isdisjoint(ROOTS):
+        raise EngineError("BAD_ARGUMENT", f"{loops[0]} can't be bound to something else", argument="when")
+    return {name for name in loops if name is not None}
 
 
 def _check_functions(program: Any) -> None:
@@ -65,7 +84,7 @@ def _check_functions(program: Any) -> None:
     except RuntimeError as error:
         if "Undefined" in str(error):
             raise
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (LookupError, TypeError, ValueError, ArithmeticError):
         return
 
 
@@ -74,6 +93,8 @@ def holds(call: Call, event: int, when: str) -> bool | str:
     program = compiled(when)
     known: dict[str, Any] = {}
     for name in program.variables():
+        if name not in _ROOT:  # bound by a loop
+            continue
         asked = _names(when, name)
         known[name], unknown = _ROOT[name](call, event, asked)
         for absent, why in unknown.items():
@@ -83,7 +104,7 @@ def holds(call: Call, event: int, when: str) -> bool | str:
         found = program.execute(known)
     except KeyError as error:
         return f"{error.args[0] if error.args else 'a value'} is not there"
-    except (RuntimeError, TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+    except (RuntimeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
         return _first_line(error)
     return found if isinstance(found, bool) else "the condition gives no truth value"
 

@@ -64,8 +64,6 @@ class Index:
         self._clock: tuple[NDArray[np.float64], Ints] | None = None
         self._states: dict[str, Ints] | None = None
         self._slots: frozenset[str] | None = None
-        self._names: dict[str, Finding] | None = None
-        self._findings: dict[int, list[Finding]] | None = None
 
     def track(self, key: Hashable, events: Callable[[], Iterable[int]]) -> Track:
         """The track kept under a key; `events` is asked once."""
@@ -150,23 +148,28 @@ class Index:
 
     def findings(self, call: Call) -> dict[int, list[Finding]]:
         """Event → the findings anchored at it, in their order."""
-        if self._findings is None:
-            self._findings = {}
+
+        def made() -> dict[int, list[Finding]]:
+            found: dict[int, list[Finding]] = {}
             for finding in call.findings:
                 event = call.find(finding.event_id) if finding.event_id is not None else None
                 if event is not None:
-                    self._findings.setdefault(event, []).append(finding)
-        return self._findings
+                    found.setdefault(event, []).append(finding)
+            return found
+
+        return self.once("findings", made)
 
     def finding_names(self, call: Call) -> dict[str, Finding]:
         """Findings by id, and by code the first one that stands at an event or a visit, else the first."""
-        if self._names is None:
+
+        def made() -> dict[str, Finding]:
             placed = [one for one in call.findings if one.event_id is not None or one.visit_id is not None]
-            self._names = {}
+            found: dict[str, Finding] = {}
             for finding in (*placed, *call.findings):
-                self._names.setdefault(finding.code, finding)
-            self._names.update({finding.finding_id: finding for finding in call.findings})
-        return self._names
+                found.setdefault(finding.code, finding)
+            return found | {finding.finding_id: finding for finding in call.findings}
+
+        return self.once("finding names", made)
 
     def in_order(self, call: Call) -> Ints:
         """Every event that a cursor can stand on, owned or not, in the order of places."""

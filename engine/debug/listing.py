@@ -55,7 +55,7 @@ def events(call: Call, wanted: EventFilter) -> Numbers:
         check_slot(call, wanted.slot)
         found = found[np.isin(found, np.array(call.writes_of(wanted.slot), np.int64))]
     if wanted.kind is not None:
-        check_kind(call, wanted.kind)
+        check_kind(call, wanted.kind, "args.kind")
         found = found[call.kind_of[found] == KIND_CODES[wanted.kind]]
     if wanted.provenance is not None:
         recorded = _recorded(call, found)

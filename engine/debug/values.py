@@ -112,10 +112,11 @@ def _point(call: Call, visit: int, event: int, held: Ends) -> Point:
 
 def ends(call: Call, visit: int) -> list[Ends]:
     """Entry and exit of every slot: the same at every cursor of a visit."""
-    return index(call).memo(("ends", visit), lambda: [_end(call, visit, slot) for slot in call.slot_order])
+    return index(call).memo(("ends", visit), lambda: [end(call, visit, slot) for slot in call.slot_order])
 
 
-def _end(call: Call, visit: int, slot: str) -> Ends:
+def end(call: Call, visit: int, slot: str) -> Ends:
+    """One slot, also one that the call does not know, at the entry and the exit of a visit."""
     seen = call.visits[visit]
     if seen.entry_missing:
         entry = Point(Gone("entry_missing"), -1, START)

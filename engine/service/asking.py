@@ -18,7 +18,9 @@ from engine.model.errors import EngineError
 from engine.service import answers
 from engine.service.arguments import BODY_BYTES
 from engine.service.dispatcher import NEW, Answer, answer
-from engine.service.library import Folder, Library, Nothing, OnePath, Opened
+from engine.service.library import Beside, Folder, Library, Nothing, OnePath, Opened
+from engine.sources.contents import TURNS
+from engine.workspace.discovery import is_call
 
 
 def do(library: Library, source: str, stream: bool, out: BinaryIO) -> EngineError | None:
@@ -45,11 +47,19 @@ def do(library: Library, source: str, stream: bool, out: BinaryIO) -> EngineErro
 
 
 def _opened(source: str) -> BinaryIO:
+    if source == "-" and sys.stdin is None:
+        raise EngineError("BAD_ARGUMENT", "there is no standard input", argument="request")
     try:
         return sys.stdin.buffer if source == "-" else Path(source).open("rb")
     except OSError as problem:
         message = f"{source} can't be read: {problem.strerror or problem}"
         raise EngineError("BAD_ARGUMENT", message, argument="request") from None
+
+
+def names_a_call(word: str) -> bool:
+    """Whether a word is the path of a call, rather than of a request."""
+    path = Path(word)
+    return path.name.removesuffix(".gz") == TURNS or is_call(path)
 
 
 def _whole(source: str) -> bytes:
@@ -102,20 +112,30 @@ def ask(
     if folder is not None and not os.path.lexists(named):
         library: Library = folder
         call = library.call(named)
+        if session not in (None, named):
+            raise EngineError("UNKNOWN_SESSION", f"{named} is no call of that session", session=session)
     else:
         call = OnePath(Path(named)).only(session)
-        library = Opened(call)
+        library = Opened(call) if folder is None else Beside(Opened(call), folder)
     request = {
         "schema": REQUEST, "action": name, "session_id": call.session_id, "cursor": where.place(call),
         "args": args,
     }  # fmt: skip
-    return answer(msgspec.json.encode(request), library, writes=True)
+    return answer(_encoded(request), library, writes=True)
 
 
 def ask_calls(name: str, folder: Folder | None, args: dict[str, Any]) -> Answer:
     """Answer an action that is asked of a folder of calls, or of nothing."""
     library: Library = Nothing() if folder is None else folder
-    return answer(msgspec.json.encode({"schema": REQUEST, "action": name, "args": args}), library)
+    return answer(_encoded({"schema": REQUEST, "action": name, "args": args}), library)
+
+
+def _encoded(request: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(request)
+    except UnicodeEncodeError:
+        message = "a word of the command line is no UTF-8"
+        raise EngineError("BAD_ARGUMENT", message, argument="args") from None
 
 
 def argument(written: str) -> tuple[str, Any]:
@@ -129,5 +149,5 @@ def argument(written: str) -> tuple[str, Any]:
         raise click.BadParameter(f"{written!r} is not NAME=JSON", param_hint="--arg")
     try:
         return name, msgspec.json.decode(value)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return name, value

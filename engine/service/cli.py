@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
+from typing import NoReturn, ParamSpec
 
 import click
 
@@ -27,17 +28,30 @@ def typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except EngineError as error:
-            from engine.canonical import canonical
-
-            click.echo(canonical(error.document()))
-            click.echo(f"riff-engine: {error.code}: {error.message}", err=True)
-            sys.exit(TYPED_ERROR)
+            _refuse(error)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
+        except OSError as problem:  # what is read of a call has typed errors of its own
+            click.echo(f"riff-engine: {problem.strerror or problem}", err=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(TYPED_ERROR)
+        except Exception as error:
+            logging.getLogger("riff.engine").exception("a bug: a command did not end as it should")
+            _refuse(EngineError("INTERNAL", f"a bug ({type(error).__name__}): RIFF_DEBUG=1 shows where"))
 
     return run
+
+
+def _refuse(error: EngineError) -> NoReturn:
+    from engine.canonical import canonical
+
+    click.echo(canonical(error.document()))
+    click.echo(f"riff-engine: {error.code}: {error.message}", err=True)
+    sys.exit(TYPED_ERROR)
 
 
 @click.group(cls=ActionGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,6 +66,8 @@ def typed_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 @click.pass_context
 def main(ctx: click.Context, calls: Path | None, verify: bool) -> None:
     """Answer questions about retained voice calls."""
+    if ctx.invoked_subcommand != "serve" and "RIFF_DEBUG" not in os.environ:
+        logging.getLogger("riff").addHandler(logging.NullHandler())  # no traceback reaches a user
     ctx.obj = None if calls is None else CallsFolder(calls, verify)
 
 
@@ -106,17 +122,18 @@ def doctor(call: Path, as_json: bool) -> None:
 @typed_errors
 def do_requests(calls: CallsFolder | None, words: tuple[str, ...], jsonl: bool) -> None:
     """Answer the REQUEST of a file, or of standard input, about CALL; with --calls about any call there."""
-    from engine.service.asking import do
-    from engine.service.library import Library, OnePath
+    from engine.service.asking import do, names_a_call
+    from engine.service.library import Beside, Library, OnePath
 
-    if len(words) > (2 if calls is None else 1):
+    if len(words) > 2:
         raise click.UsageError("too many words")
-    if calls is not None:
-        library: Library = calls.library()
-    elif words:
-        library, words = OnePath(Path(words[0])), words[1:]
-    else:
+    if not words and calls is None:
         raise click.UsageError("name a call, or a folder of calls with --calls")
+    library: Library | None = None if calls is None else calls.library()
+    if words and (calls is None or len(words) == 2 or names_a_call(words[0])):
+        named: Library = OnePath(Path(words[0]))
+        library, words = named if calls is None else Beside(named, calls.library()), words[1:]
+    assert library is not None
     refused = do(library, words[0] if words else "-", jsonl, sys.stdout.buffer)
     if refused is not None:
         click.echo(f"riff-engine: {refused.code}: {refused.message}", err=True)

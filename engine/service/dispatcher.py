@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from engine.service.arguments import as_arguments, read_request
 from engine.service.library import Library
 from engine.service.schema import ALL
 
+_log = logging.getLogger("riff.engine")
 RESPONSE_BYTES = 1024 * 1024
 """Longest response (contract 3.7)."""
 Cancelled = Callable[[], bool]
@@ -66,6 +68,10 @@ def answer(
             raise EngineError("LIMIT_EXCEEDED", message, limit="response_bytes", maximum=RESPONSE_BYTES)
     except EngineError as error:
         return refused(error, session)
+    except Exception as error:
+        _log.exception("a bug: a request was not answered")
+        message = f"a bug ({type(error).__name__}): this request could not be answered"
+        return refused(EngineError("INTERNAL", message), session)
     return Answer(document, None, after)
 
 

@@ -54,7 +54,7 @@ class Opened(_NoFolder):
         if session_id != self._call.session_id:
             if session_id is None:
                 raise _unnamed()
-            raise EngineError("UNKNOWN_SESSION", "no call of that session is here", session=session_id[:200])
+            raise _unknown(session_id)
         return self._call
 
 
@@ -78,7 +78,33 @@ class OnePath(_NoFolder):
 
     def call(self, session_id: str | None) -> Call:
         """The call that a request names; without a name only one that has none."""
-        return Opened(self.only(session_id)).call(session_id)
+        try:
+            return Opened(self.only(session_id)).call(session_id)
+        except EngineError as error:
+            if error.code == "UNKNOWN_SESSION" and session_id is not None:
+                raise _unknown(session_id) from None
+            raise
+
+
+class Beside:
+    """A library of one call that was named, and of the folder that further calls are asked of."""
+
+    def __init__(self, named: Library, folder: Folder) -> None:
+        self._named = named
+        self._folder = folder
+
+    def call(self, session_id: str | None) -> Call:
+        """The named call, else one of the folder."""
+        try:
+            return self._named.call(session_id)
+        except EngineError as error:
+            if error.code != "UNKNOWN_SESSION":
+                raise
+            return self._folder.call(session_id)
+
+    def rows(self) -> list[CallRow]:
+        """The calls of the folder."""
+        return self._folder.rows()
 
 
 class Nothing(_NoFolder):
@@ -133,6 +159,10 @@ class Folder:
         """Every call, the newest first."""
         with self._lock:
             return self._store.rows()
+
+
+def _unknown(session_id: str) -> EngineError:
+    return EngineError("UNKNOWN_SESSION", "no call of that session is here", session=session_id[:200])
 
 
 def _unnamed() -> EngineError:

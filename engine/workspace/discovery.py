@@ -67,6 +67,13 @@ def _below(folder: Path, prefix: str, depth: int) -> Iterator[Found]:
             yield Found(path, _signature([(entry.name, entry.path)]))
 
 
+def is_call(path: Path) -> bool:
+    """Whether a path is a call as `discover` takes them: a folder of one, or an archive."""
+    if os.path.isdir(path):
+        return any(_speaks(entry) for entry in _entries(path))
+    return path.name.endswith(_ARCHIVES) and os.path.exists(path)
+
+
 def _speaks(entry: os.DirEntry[str]) -> bool:
     """Whether a file makes its folder a call, if only one that lost its events."""
     named = is_event_source(entry.name) or entry.name == "manifest.json"

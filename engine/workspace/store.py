@@ -82,12 +82,17 @@ class Store:
             self._throw_away()
         except sqlite3.DatabaseError:
             self._throw_away()
-        return self._rows(cancelled, progress)
+        try:
+            return self._rows(cancelled, progress)
+        except sqlite3.DatabaseError:  # there is no room, or what is damaged can't be thrown away
+            return self._rows(cancelled, progress, nowhere=True)
 
-    def _rows(self, cancelled: Cancelled | None, progress: Progress | None) -> list[CallRow]:
+    def _rows(
+        self, cancelled: Cancelled | None, progress: Progress | None, nowhere: bool = False
+    ) -> list[CallRow]:
         found = discover(self.root)
         root = os.fsencode(self.root.resolve())
-        with self._opened() as index:
+        with self._opened(nowhere) as index:
             known = _Known(index, root)
             for path in known.paths() - {call.path for call in found}:
                 known.forget(path)
@@ -119,8 +124,8 @@ class Store:
         return found[0]
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        index = self._connect()
+    def _opened(self, nowhere: bool) -> Iterator[sqlite3.Connection]:
+        index = _in_memory() if nowhere else self._connect()
         try:
             yield index
         finally:
@@ -132,15 +137,14 @@ class Store:
             self._index.parent.mkdir(parents=True, exist_ok=True)
             index = sqlite3.connect(self._index, timeout=BUSY_SECONDS, isolation_level=None)
         except (OSError, sqlite3.OperationalError):
-            index = sqlite3.connect(":memory:", isolation_level=None)
+            return _in_memory()
         try:
             _migrate(index)
         except sqlite3.OperationalError as problem:
             index.close()
             if problem.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
-            index = sqlite3.connect(":memory:", isolation_level=None)
-            _migrate(index)
+            return _in_memory()
         except BaseException:
             index.close()
             raise
@@ -148,8 +152,15 @@ class Store:
 
     def _throw_away(self) -> None:
         for ending in ("", "-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(f"{self._index}{ending}")
+
+
+def _in_memory() -> sqlite3.Connection:
+    """An index for where there is no place to write."""
+    index = sqlite3.connect(":memory:", isolation_level=None)
+    _migrate(index)
+    return index
 
 
 def _migrate(index: sqlite3.Connection) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.canonical import sha256
+from engine.debug import compare, projection
 from engine.debug.session import Session
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
@@ -22,6 +23,7 @@ from engine.service.dispatcher import answer
 from engine.service.library import Folder, Opened
 from engine.service.schema import ALL
 from engine.workspace.store import Store
+from tests.calls import row, write_call
 from tests.debug.helpers import journey
 from tests.service.asked import SAMPLES, ask, request, shell
 
@@ -173,6 +175,10 @@ def test_where_breakpoints_stop(tmp_path_factory: pytest.TempPathFactory, on: st
         ("size(slots) > 0", [], 4),  # may ask for any slot, and one is hidden
         ("slots['a'] == 'y' && slots.nothing == 1", [], 2),
         ("slots.a", [], 4),
+        ("[1, 2].exists(x, x == event.payload.new)", ["bus:8"], 0),
+        ("event.payload.exists(key, key == 'edge_id')", ["bus:6"], 0),
+        ("[event.seq][1] == 1", [], 4),
+        ("8 % (event.seq - 8) == 0", ["bus:6", "bus:12"], 1),
     ],
 )
 def test_conditions(
@@ -189,6 +195,49 @@ def test_conditions(
         place = told["cursor"]
         found.append(place["event_id"])
     assert (found, len(passed)) == (hits, undecided)
+
+
+LOOP = f"[{','.join('1' * 30)}].all(x, "
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        LOOP * 7 + "true" + ")" * 7,  # a loop within a loop within …: it would run for hours
+        LOOP.replace(".all(", ".// a comment\nall\n(") * 7 + "true" + ")" * 7,
+        "[1].map(x, x).exists(y, y == 1)",
+        "[1].all(slots, true)",
+        "x == 1 && [1].all(x, true)",
+        "[1].all(x, nothing(x))",
+    ],
+)
+def test_a_condition_that_is_refused(when: str) -> None:
+    told = ask(call(), "continue", breakpoints=[{"on": "slot:_route", "when": when}])
+    assert told["error"]["code"] == "BAD_ARGUMENT"
+    assert told["error"]["details"]["argument"] == "args.breakpoints[0].when"
+
+
+def test_undecided_are_those_that_the_run_went_past() -> None:
+    points = [{"on": "slot:_route"}, {"on": "event:slot_write", "when": "slots.caller_phone == 'x'"}]
+    told = ask(call(), "continue", breakpoints=points)
+    assert told["cursor"]["event_id"] == "bus:21"
+    every = ask(call(), "continue", breakpoints=points[1:])["result"]["undecided"]
+    passed = [one["event_id"] for one in every if int(one["event_id"].partition(":")[2]) <= 21]
+    assert [one["event_id"] for one in told["result"]["undecided"]] == passed
+    assert 0 < len(passed) < len(every)
+    back = ask(call(), "reverse_continue", told["cursor"], breakpoints=[{**points[1], "hit_count": 99}])
+    gone = [one["event_id"] for one in back["result"]["undecided"]]
+    assert gone == [one for one in passed[::-1] if one != "bus:21"]
+
+
+def test_a_breakpoint_of_a_session_may_not_be_there_in_another_call() -> None:
+    session = Session()
+    for on in ("guard:slot_equals:_route:existing_request", "visit:menu_full_announce#1"):
+        body = json.dumps(request("set_breakpoint", call().session_id, on=on)).encode()
+        session = answer(body, Opened(call()), session).session
+    other = open_call(SAMPLES / "consent-restart")
+    told = ask(other, "continue", None, session)
+    assert (told["result"]["hit"], told["result"]["at"]) == (None, "end")
 
 
 JSON = st.recursive(
@@ -293,3 +342,82 @@ def test_nothing_is_written_into_the_call(tmp_path: Path) -> None:
         status, out = shell("export_artifact", str(copy), "--arg", f"path={json.dumps(str(path))}")
         assert (status, json.loads(out)["error"]["details"]["argument"]) == (3, "args.path")
     assert sorted(copy.rglob("*")) == before
+
+
+def test_nothing_is_written_into_another_call(tmp_path: Path) -> None:
+    copy = shutil.copytree(SAMPLES / "legacy-ring", tmp_path / "calls" / "other")
+    (tmp_path / "calls" / "packed.zip").write_bytes(b"PK")
+    before = {path: path.read_bytes() for path in (tmp_path / "calls").rglob("*") if path.is_file()}
+    for path in (copy / "bus_events.jsonl", copy / "new", tmp_path / "calls" / "packed.zip"):
+        status, out = shell("export_artifact", str(SAMPLES / "property-menu"), "--arg", f"path={path}")
+        assert (status, json.loads(out)["error"]["code"]) == (3, "BAD_ARGUMENT")
+        assert shell("hydrate", str(SAMPLES / "property-menu"), "-o", str(path))[0] == 3
+    assert {path: path.read_bytes() for path in (tmp_path / "calls").rglob("*") if path.is_file()} == before
+
+
+def test_an_export_touches_no_file_but_its_own(tmp_path: Path) -> None:
+    mine = tmp_path / "a.json.partial"
+    mine.write_text("mine")
+    status, _ = shell(
+        "export_artifact", str(SAMPLES / "property-menu"), "--arg", f"path={tmp_path / 'a.json'}"
+    )
+    assert (status, mine.read_text()) == (0, "mine")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.json.partial"]
+
+
+@pytest.mark.parametrize("path", [".", "/", "x" * 400, "/dev/null/x"])
+def test_a_path_that_can_not_be_written_is_refused(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out = shell("export_artifact", str(SAMPLES / "property-menu"), "--arg", f"path={path}")
+    assert (status, json.loads(out)["error"]["details"]["argument"]) == (3, "args.path")
+
+
+# What can go wrong around it.
+
+
+def test_words_that_are_no_utf8_are_refused() -> None:
+    for words in (("--arg", "slot=\udcff"), ("--event", "\udcff")):
+        status, out = shell("why", str(SAMPLES / "property-menu"), *words)
+        assert (status, json.loads(out)["error"]["code"]) == (3, "BAD_ARGUMENT")
+
+
+def test_a_bug_is_an_answer_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("inner")
+
+    monkeypatch.setattr(projection, "findings_here", broken)
+    status, out = shell("open", str(SAMPLES / "property-menu"))
+    assert (status, json.loads(out)["error"]["code"]) == (3, "INTERNAL")
+    assert b"inner" not in out
+
+
+def test_a_call_may_be_named_beside_a_folder_of_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, body = str(SAMPLES / "property-menu"), json.dumps(request("open", "v3:pm-0001")).encode()
+    (tmp_path / "request.json").write_bytes(body)
+    wanted = shell("do", path, str(tmp_path / "request.json"))
+    monkeypatch.setenv("RIFF_CALLS", str(SAMPLES))
+    assert shell("do", path, str(tmp_path / "request.json")) == wanted
+    assert shell("do", path, given=body) == wanted
+    assert shell("do", str(tmp_path / "request.json")) == wanted
+    other = ("--arg", "other=voice-1777009875064")
+    assert shell("compare_calls", path, *other) == shell("compare_calls", "v3:pm-0001", *other)
+    assert shell("open", "v3:pm-0001", "--session", "another")[0] == 3
+
+
+def test_a_slot_that_one_call_only_knows_is_a_difference(tmp_path: Path) -> None:
+    calls = []
+    for name, slots in (("one", {"x": 1}), ("two", {"x": 1, "y": 2})):
+        listed = {slot: {"value": value, "writer": "w"} for slot, value in slots.items()}
+        rows = [
+            row(1, "session_started", 0, initial_state="menu"),
+            row(2, "session_slots_seeded", 0, slots=listed),
+            row(3, "state_entered", 0, state_id="menu"),
+        ]
+        calls.append(open_call(write_call(tmp_path, events=rows, name=name)))
+    found = compare.compare_visits(calls[0], 0, calls[1], 0).variable
+    assert found is not None
+    assert (found.slot, found.baseline.unset, found.candidate.value) == ("y", True, 2)

@@ -149,6 +149,24 @@ def test_a_session_keeps_breakpoints_under_its_own_token(app: App) -> None:
     assert command(app, going, **{"Riff-Session": "short"}).status_code == 400
 
 
+def test_commands_of_one_session_take_turns(app: App) -> None:
+    token = {"Riff-Session": "c" * 16}
+    seqs = [12, 13, 14, 15, 16, 17, 18, 19]
+
+    async def all_at_once() -> None:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            bodies = [
+                json.dumps(request("set_breakpoint", SESSION, on=f"time:{seq}")).encode() for seq in seqs
+            ]
+            sent = [client.post("/v1/commands", content=one, headers=HEADERS | token) for one in bodies]
+            await asyncio.gather(*sent)
+
+    asyncio.run(all_at_once())
+    told = command(app, json.dumps(request("list_breakpoints", SESSION)).encode(), **token).json()
+    assert sorted(one["on"] for one in told["result"]["breakpoints"]) == [f"time:{seq}" for seq in seqs]
+
+
 def test_a_session_ends_when_it_is_idle() -> None:
     now = [0.0]
     sessions = Sessions(lambda: now[0])
@@ -243,10 +261,12 @@ def test_requests_made_from_the_schema_are_answered(app: App) -> None:
 
 
 @contextmanager
-def serving(where: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(
+    where: Path, *words: str, program: tuple[str, ...] = ("-m", "engine.service.cli")
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A running server, and what it says of its address; its token lies in a folder of the test."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.service.cli", "--calls", str(SAMPLES), "serve",
+        [sys.executable, *program, "--calls", str(SAMPLES), "serve",
          "--token-file", str(where / "token"), *words],
         stderr=subprocess.PIPE, text=True, env=os.environ | {"XDG_CACHE_HOME": str(where)},
     )  # fmt: skip
@@ -264,6 +284,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, str]
     where = tmp_path_factory.mktemp("server")
     with serving(where, "--port", "0") as (_, address):
         yield int(address.rpartition(":")[2]), (where / "token").read_text().strip()
+
+
+HASTY = (
+    "import engine.service.http.serve as s; s.HEADER_SECONDS = 0.3\n"
+    "from engine.service.cli import main; main()"
+)
+
+
+def test_a_connection_that_says_no_more_is_closed(tmp_path: Path) -> None:
+    """Also one that was answered before, and sends another head by halves."""
+    with (
+        serving(tmp_path, "--port", "0", program=("-c", HASTY)) as (_, address),
+        socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), timeout=10) as one,
+    ):
+        one.sendall(b"GET /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 401 " in one.recv(4096)
+        one.sendall(b"GET /x HT")
+        while one.recv(4096):
+            pass
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to see another's memory")

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from engine.model.errors import EngineError
 from engine.service.library import Folder
 from engine.workspace.discovery import discover
 from engine.workspace.examine import examine
-from engine.workspace.store import MIGRATIONS, Store
+from engine.workspace.store import MIGRATIONS, Store, _Known
 from tests.calls import row, write_call
 
 SAMPLES = Path(__file__).parents[2] / "sample_artifacts"
@@ -148,6 +149,23 @@ def test_an_index_that_is_not_good_is_made_anew(root: Path, tmp_path: Path, dama
 def test_without_a_place_to_write_every_call_is_read(root: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert len(Store(root, tmp_path / "file" / "index").rows()) == 2
+
+
+def test_where_the_index_has_no_room_every_call_is_read(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = Store(root, tmp_path / "good").rows()
+    kept = _Known.keep
+
+    def full(self: _Known, *rest: Any) -> None:
+        if self._index.execute("PRAGMA database_list").fetchone()[2]:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+            raise error
+        kept(self, *rest)
+
+    monkeypatch.setattr(_Known, "keep", full)
+    assert Store(root, tmp_path / "full").rows() == wanted
 
 
 def test_an_index_that_is_held_is_busy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,22 +151,22 @@ def _along(asked: Asked, towards: Towards, count: int, argument: str) -> Stop:
         case "slot", slot:
             return moves.next_write(call, asked.cursor, slot, count)
         case "finding", name:
-            return _to_finding(asked, name, count)
+            return _to_finding(asked, name, count, f"{argument}.finding")
         case "turn", _:
             return moves.along(call, asked.cursor, turn_track(call), count)
         case "kind", kind:
-            check_kind(call, kind)
+            check_kind(call, kind, f"{argument}.kind")
             return moves.along(call, asked.cursor, known.kind(call, kind), count)
         case _, state:
-            check_state(call, state)
+            check_state(call, state, f"{argument}.state")
             return moves.along(call, asked.cursor, known.state(call, state), count)
 
 
-def _to_finding(asked: Asked, name: Literal[True] | str, count: int) -> Stop:
+def _to_finding(asked: Asked, name: Literal[True] | str, count: int, argument: str) -> Stop:
     """The next event that a finding stands at, of any code or of one."""
     if name is True:
         return moves.next_finding(asked.call, asked.cursor, count)
-    check_code(asked.call, name)
+    check_code(asked.call, name, argument)
     return moves.along(asked.call, asked.cursor, findings_of(asked.call, name), count)
 
 

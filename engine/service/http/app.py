@@ -6,6 +6,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from typing import Annotated, Any
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -105,6 +106,7 @@ class _Served:
         self._library = library
         self._limits = limits
         self._sessions = Sessions()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._limiter: anyio.CapacityLimiter | None = None
 
     def commands(self) -> Any:
@@ -123,8 +125,10 @@ class _Served:
                 body = await _body(request, self._limits.body_seconds)
             except EngineError as error:
                 return _response(refused(error))
-            told = await self._work(body, NEW if session is None else self._sessions.get(session))
-            if session is not None:
+            if session is None:
+                return _response(await self._work(body, NEW))
+            async with self._turn(session):
+                told = await self._work(body, self._sessions.get(session))
                 self._sessions.put(session, told.session)
             return _response(told)
 
@@ -166,6 +170,10 @@ class _Served:
         given = {name: value for name, value in args.items() if value is not None}
         request = {"schema": REQUEST, "action": action, "session_id": session_id, "args": given}
         return _response(await self._work(msgspec.json.encode(request), NEW))
+
+    def _turn(self, session: str) -> asyncio.Lock:
+        """Commands of one session take turns: each builds on what the one before left."""
+        return self._turns.setdefault(session, asyncio.Lock())
 
     async def _work(self, body: bytes, session: Session) -> Answer:
         """Answer in a thread, for so long and not longer."""

@@ -92,15 +92,35 @@ class Impatient(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the head."""
         super().connection_made(transport)
-        self._late = self.loop.call_later(HEADER_SECONDS, self._hang_up)
+        self._late: asyncio.TimerHandle | None = None
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the next head as for the first one."""
+        super().data_received(data)
+        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
-        self._late.cancel()
+        if self._late is not None:
+            self._late.cancel()
         super().connection_lost(exc)
 
+    def _answers(self) -> bool:
+        """Whether a request is being answered, so that the client need not send."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _watch(self) -> None:
+        if self._answers():
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+        elif self._late is None:
+            self._late = self.loop.call_later(HEADER_SECONDS, self._hang_up)
+
     def _hang_up(self) -> None:
-        if self.cycle is None:
+        self._late = None
+        if not self._answers():
             self.transport.close()
 
 

@@ -30,7 +30,7 @@ from engine.sources.part import CODED, STATE_NOT_READ, Codes, Intern, Ints, Ledg
 
 SPLIT_BYTES = 48 * 1024 * 1024
 """A mapped ledger above this is read by two processes."""
-_SHARE = 0.55
+_SHARE = 0.56
 """How much of the lines this process takes: the helper has to start first, and to hand over."""
 _ROOM = 1.2
 """How much more room than the lines of this share suggest is made for all of them."""

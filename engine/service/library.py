@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from engine.hydrate.call import Call
 from engine.hydrate.pipeline import open_call
 from engine.model.calls import CallRow
 from engine.model.errors import EngineError
 from engine.workspace.discovery import signature
-from engine.workspace.store import Store
+
+if TYPE_CHECKING:
+    from engine.workspace.store import Store
 
 
 class Library(Protocol):

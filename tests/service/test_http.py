@@ -10,6 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 
+from engine.hydrate.call import Call
+from engine.hydrate.pipeline import open_call
 from engine.model.errors import EngineError
 from engine.service.dispatcher import answer
 from engine.service.http.app import Limits, create_app
@@ -28,7 +31,7 @@ from engine.service.http.guard import App
 from engine.service.http.serve import listening, token_from
 from engine.service.http.sessions import IDLE_SECONDS, Sessions
 from engine.service.http.status import STATUS
-from engine.service.library import Folder
+from engine.service.library import Folder, Opened
 from engine.workspace.store import Store
 from tests.service.asked import SAMPLES, request
 from tests.service.test_every_action import BAD, GOOD, OF_CALLS
@@ -223,6 +226,37 @@ def test_a_bug_is_logged_and_not_told(
     assert (response.status_code, response.json()["error"]["code"]) == (500, "INTERNAL")
     assert "secret" not in response.text
     assert "inner secret" in caplog.text
+
+
+def test_an_answer_that_nobody_waits_for_keeps_its_place() -> None:
+    """Ten requests that take too long are never more than two at a time."""
+    going, most = 0, 0
+    lock = threading.Lock()
+
+    class Slow(Opened):
+        def call(self, session_id: str | None) -> Call:
+            nonlocal going, most
+            with lock:
+                going += 1
+                most = max(most, going)
+            time.sleep(0.3)
+            with lock:
+                going -= 1
+            return super().call(session_id)
+
+    library = Slow(open_call(SAMPLES / "property-menu"))
+    slow = create_app(library, TOKEN, limits=Limits(wall_seconds=0.02, at_once=2))
+    body = json.dumps(request("open", SESSION)).encode()
+
+    async def one_after_the_other() -> list[int]:
+        transport = httpx.ASGITransport(app=slow)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            sent = [await client.post("/v1/commands", content=body, headers=HEADERS) for _ in range(10)]
+            await asyncio.sleep(0.5)
+            return [one.status_code for one in sent]
+
+    assert set(asyncio.run(one_after_the_other())) == {429}
+    assert most == 2
 
 
 def test_a_hundred_clients_get_right_answers(app: App, library: Folder) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
@@ -179,16 +181,31 @@ class _Served:
         """Answer in a thread, for so long and not longer."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self._limits.at_once)
-        late = False
+        limiter, place, loop = self._limiter, object(), asyncio.get_running_loop()
+        late = begun = False
+
+        def leave() -> None:
+            with contextlib.suppress(RuntimeError):  # the place was left before
+                limiter.release_on_behalf_of(place)
 
         def work() -> Answer:
-            return answer(body, self._library, session, lambda: late)
+            nonlocal begun
+            begun = True
+            try:
+                return answer(body, self._library, session, lambda: late)
+            finally:  # an answer that nobody waits for any more keeps its place until it ends
+                with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+                    loop.call_soon_threadsafe(leave)
 
         try:
             with anyio.fail_after(self._limits.wall_seconds):
-                return await anyio.to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
+                await limiter.acquire_on_behalf_of(place)
+                unbounded = anyio.CapacityLimiter(math.inf)
+                return await anyio.to_thread.run_sync(work, limiter=unbounded, abandon_on_cancel=True)
         except TimeoutError:
             late = True
+            if not begun:
+                leave()
             seconds = self._limits.wall_seconds
             message = f"not answered within {seconds:g} s"
             error = EngineError("LIMIT_EXCEEDED", message, limit="wall_seconds", maximum=seconds)

@@ -41,7 +41,12 @@ def edge_table(call: Call, visit: int, event: int | None = None, *, with_guards:
 
 
 def _absent(call: Call, visit: int, event: int | None, index: int | None, reading: Reading | None) -> Verdict:
-    """What to say of a declared edge that no verdict lists."""
+    """What to say of a declared edge that no verdict lists.
+
+    A flow of another version can't say that the call had this edge, so not that it was not evaluated either.
+    """
+    if call.parts.flow_mismatch is not None:
+        return "unavailable"
     if reading is not None and index is not None:
         return "unavailable" if call.verdicts.truncated(index) else "not_evaluated"
     seen = call.visits[visit]

@@ -45,8 +45,11 @@ def content(view: ViewState, width: int) -> Content:
     owners = [index for index, block in enumerate(blocks) for _ in block]
     verdict = f"verdict {table.verdict_event}" if table.verdict_event else "no verdict yet"
     winner = next((at for at, edge in enumerate(table.rows) if edge.verdict == "won"), None)
+    note = listed("complete", plural(len(blocks), "edge"), view.answers.visit_id, verdict)
+    if view.call.parts.flow_mismatch is not None and any(edge.from_flow for edge in table.rows):
+        note = (("flow of another version", "warn"), (" · ", "dim"), *note)
     return Content(
-        note=listed("complete", plural(len(blocks), "edge"), view.answers.visit_id, verdict),
+        note=note,
         count=len(lines),
         draw=lambda row, _: lines[row],
         revision=tuple(lines),

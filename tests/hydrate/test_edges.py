@@ -283,6 +283,16 @@ def test_an_id_that_a_state_declares_twice_names_no_edge(tmp_path: Path) -> None
     assert found(call) == ["EDGE_JOIN_AMBIGUOUS:bus:4", "EDGE_JOIN_AMBIGUOUS:bus:5"]
 
 
+@pytest.mark.parametrize(("version", "silent"), [(None, "not_evaluated"), ("sha256:0", "unavailable")])
+def test_a_flow_of_another_version_can_not_say_that_an_edge_was_not_evaluated(
+    tmp_path: Path, version: str | None, silent: str
+) -> None:
+    rows = in_ask(decided(4, "ask:1", ("ask:1", "bye", "always", "matched")))
+    rows[0]["flow_version"] = version
+    call = opened(tmp_path, rows, flow=MENU, manifest=None)
+    assert verdicts(call, "ask#1") == [silent, "won", silent]
+
+
 def test_without_a_flow_candidates_stand_as_recorded(tmp_path: Path) -> None:
     rows = start(
         row(4, "guard_evaluated", guard=ONE, result=True, slots_read=["n"], edge_id="menu:0"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -15,7 +17,7 @@ from engine.model.errors import EngineError
 from riff_tui import opening
 from riff_tui.screens.debugger import DebuggerScreen
 from tests.calls import flow, manifest, row, slot, state, write_call
-from tests.riff_tui.driving import app_for, debugger, opened, screen_text, settled
+from tests.riff_tui.driving import SAMPLES, app_for, debugger, opened, screen_text, settled
 
 EVIL = "\x1b[2J\u202e[bold]x[/bold]\x07\n"
 
@@ -234,3 +236,14 @@ async def test_help_names_only_the_keys_that_work() -> None:
 def test_the_request_names_one_place() -> None:
     assert opening.Request(Path("x")).where is None
     assert DebuggerScreen(opening.Request(Path("x"))).view.title == "x"
+
+
+async def test_edges_of_a_flow_of_another_version_are_said_to_be_that(tmp_path: Path) -> None:
+    other = shutil.copytree(SAMPLES / "property-menu", tmp_path / "call")
+    stated = json.loads((other / "manifest.json").read_text())
+    (other / "manifest.json").write_text(json.dumps(stated | {"flow_version": "sha256:0"}))
+    for call, said in (("property-menu", False), (other, True)):
+        async with opened(call, where="visit", place="menu#1") as pilot:
+            await pilot.press("3")
+            await pilot.pause()
+            assert ("flow of another version" in screen_text(pilot)) == said

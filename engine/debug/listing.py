@@ -91,13 +91,40 @@ def _recorded(call: Call, found: Numbers) -> NDArray[np.bool_]:
     return recorded[found]
 
 
-def findings(call: Call, code: str | None, visit_id: str | None) -> Sequence[Finding]:
-    """The findings in event order, of one code or of one visit."""
+def visits(call: Call, start_ms: float | None, end_ms: float | None) -> Sequence[int]:
+    """The visits, or those that meet a range of the clock."""
+    numbers = range(len(call.visits))
+    if start_ms is None and end_ms is None:
+        return numbers
+
+    def chosen() -> list[int]:
+        return [number for number in numbers if in_range(start_ms, end_ms, *visit_span(call, number))]
+
+    return index(call).memo(("visits", start_ms, end_ms), chosen)
+
+
+def visit_span(call: Call, visit: int) -> tuple[float | int | None, float | int | None]:
+    """The clocks of a visit's recorded entry and exit; None for what was not recorded."""
+    seen = call.visits[visit]
+    entered, exited = (None if row is None else call.clock_ms(row) for row in (seen.entered, seen.exited))
+    return entered, exited
+
+
+def findings(
+    call: Call, code: str | None, visit_id: str | None, start_ms: float | None, end_ms: float | None
+) -> Sequence[Finding]:
+    """The findings in event order: of one code, of one visit, with a clock in a range."""
     if visit_id is None:
         chosen: Sequence[Finding] = call.findings
     else:
         chosen = call.findings_of(at_visit(call, visit_id).visit)
-    return chosen if code is None else [one for one in chosen if one.code == code]
+    if code is None and start_ms is None and end_ms is None:
+        return chosen
+    return [
+        one
+        for one in chosen
+        if (code is None or one.code == code) and in_range(start_ms, end_ms, one.clock_ms, None)
+    ]
 
 
 def in_range(start_ms: float | None, end_ms: float | None, begin: float | None, end: float | None) -> bool:

@@ -311,6 +311,17 @@ def test_a_history_names_the_event_behind_every_value() -> None:
     assert (first["event_id"], first["cell"]["value"]) == ("bus:21", "existing_request")
 
 
+def test_visits_and_findings_of_a_stretch_of_the_call() -> None:
+    every = ask(call(), "list_visits")["result"]["visits"]
+    some = ask(call(), "list_visits", start_ms=every[1]["exit_ms"], end_ms=every[2]["entry_ms"] + 0.5)
+    assert some["result"]["visits"] == every[1:3]
+    assert some["page"]["total"] == 2
+    finding = ask(call(), "list_findings")["result"]["findings"][0]
+    for shift, count in ((0, 1), (1, 0)):
+        where = {"start_ms": finding["clock_ms"] + shift, "end_ms": finding["clock_ms"] + shift}
+        assert len(ask(call(), "list_findings", **where)["result"]["findings"]) == count
+
+
 # Exports.
 
 

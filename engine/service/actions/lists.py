@@ -71,11 +71,20 @@ class EventArgs(PageArgs, frozen=True, kw_only=True):
     unattributed: bool | None = None
 
 
+class VisitArgs(PageArgs, frozen=True, kw_only=True):
+    """Which visits: those that meet a range of the clock."""
+
+    start_ms: float | None = None
+    end_ms: float | None = None
+
+
 class FindingArgs(PageArgs, frozen=True, kw_only=True):
-    """Which findings: of one code, or of one visit."""
+    """Which findings: of one code, of one visit, with a clock in a range."""
 
     code: str | None = None
     visit_id: str | None = None
+    start_ms: float | None = None
+    end_ms: float | None = None
 
 
 class ConversationArgs(PageArgs, frozen=True, kw_only=True):
@@ -86,23 +95,25 @@ class ConversationArgs(PageArgs, frozen=True, kw_only=True):
     end_ms: float | None = None
 
 
-def list_visits(asked: Asked, args: PageArgs) -> Outcome:
-    """Every visit, in the order they were entered."""
-    page = paged(len(asked.call.visits), args)
-    rows = [_visit(asked.call, visit) for visit in page.numbers]
+def list_visits(asked: Asked, args: VisitArgs) -> Outcome:
+    """Visits, in the order they were entered."""
+    listing.check_range(args.start_ms, args.end_ms)
+    found = listing.visits(asked.call, args.start_ms, args.end_ms)
+    page = paged(len(found), args)
+    rows = [_visit(asked.call, found[number]) for number in page.numbers]
     return Outcome(VisitPage(rows), page=page.page)
 
 
 def _visit(call: Call, visit: int) -> VisitRow:
-    seen = call.visits[visit]
+    seen, (entry_ms, exit_ms) = call.visits[visit], listing.visit_span(call, visit)
     return VisitRow(
         visit_id=seen.visit_id,
         state_id=seen.state_id,
         ordinal=seen.ordinal,
         entry_event_id=None if seen.entered is None else call.event_id(seen.entered),
         exit_event_id=None if seen.exited is None else call.event_id(seen.exited),
-        entry_ms=None if seen.entered is None else call.clock_ms(seen.entered),
-        exit_ms=None if seen.exited is None else call.clock_ms(seen.exited),
+        entry_ms=entry_ms,
+        exit_ms=exit_ms,
         to_state=seen.to_state,
         micro_events=projection.micro_count(call, visit),
         findings=len(call.findings_of(visit)),
@@ -129,9 +140,10 @@ def _event(call: Call, event: int) -> ListedEvent:
 
 
 def list_findings(asked: Asked, args: FindingArgs) -> Outcome:
-    """Findings in event order, of one code or visit."""
+    """Findings in event order, filtered."""
     check_code(args.code, "args.code")
-    found = listing.findings(asked.call, args.code, args.visit_id)
+    listing.check_range(args.start_ms, args.end_ms)
+    found = listing.findings(asked.call, args.code, args.visit_id, args.start_ms, args.end_ms)
     page = paged(len(found), args)
     rows = [found[number] for number in page.numbers]
     refs = [finding.event_id for finding in rows if finding.event_id is not None]
@@ -151,7 +163,7 @@ def list_conversation(asked: Asked, args: ConversationArgs) -> Outcome:
 
 
 ACTIONS = (
-    Action("list_visits", PageArgs, list_visits, VisitPage, "Every visit, in the order they were entered."),
+    Action("list_visits", VisitArgs, list_visits, VisitPage, "Visits, in the order they were entered."),
     Action("list_events", EventArgs, list_events, EventPage, "Events in call order, filtered."),
     Action("list_findings", FindingArgs, list_findings, FindingPage, "Findings in event order."),
     Action(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from engine.debug import projection
+from engine.debug.listing import visit_span
 from engine.debug.values import ends
 from engine.hydrate.call import Call
 from engine.hydrate.edgetable import edge_table
@@ -97,11 +98,12 @@ def state_trace(asked: Asked, args: PageArgs) -> Outcome:
 def _traced(call: Call, visit: int) -> TracedVisit:
     seen, table = call.visits[visit], edge_table(call, visit)
     changed = [one for one in ends(call, visit) if one.differ]
+    entry_ms, exit_ms = visit_span(call, visit)
     return TracedVisit(
         visit_id=seen.visit_id,
         state_id=seen.state_id,
-        entry_ms=None if seen.entered is None else call.clock_ms(seen.entered),
-        exit_ms=None if seen.exited is None else call.clock_ms(seen.exited),
+        entry_ms=entry_ms,
+        exit_ms=exit_ms,
         guards=[guard for row in table.rows for guard in row.guards],
         verdict=None if table.verdict_event is None else Verdict(table.verdict_event, table.winner),
         slot_diff=[SlotDiff(one.slot, one.entry_cell, one.exit_cell) for one in changed],

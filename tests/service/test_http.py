@@ -137,6 +137,12 @@ def test_without_the_token_at_the_right_host_nothing_is_told(
     assert (response.status_code, response.json()["error"]["code"]) == (401, "UNAUTHORIZED")
 
 
+@pytest.mark.parametrize("path", ["/schema", "/schema/swagger", "/schema/openapi.json", "/docs", "/"])
+def test_there_is_nothing_beside_the_routes(app: App, path: str) -> None:
+    response = send(app, "GET", path)
+    assert (response.status_code, response.json()["error"]["details"]["argument"]) == (404, "path")
+
+
 def test_every_status_of_the_table() -> None:
     assert {STATUS[code] for code in STATUS} == {400, 401, 403, 404, 409, 422, 499, 500, 503}
 

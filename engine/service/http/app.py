@@ -7,6 +7,7 @@ import contextlib
 import logging
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
@@ -16,7 +17,6 @@ import msgspec
 from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
 from litestar.params import HeaderParameter, QueryParameter
 
@@ -30,7 +30,7 @@ from engine.service.dispatcher import NEW, Answer, answer, refused
 from engine.service.http.guard import App, Guard
 from engine.service.http.sessions import LONGEST, SHORTEST, Sessions
 from engine.service.http.status import status_of
-from engine.service.library import Library
+from engine.service.library import Library, Nothing
 
 BODY_SECONDS = 10.0
 """How long a body may take to arrive."""
@@ -63,15 +63,9 @@ def create_app(library: Library, token: str, limits: Limits = LIMITS) -> App:
         token: What the bearer must know.
         limits: What one request may take.
     """
-    served = _Served(library, limits)
     app = Litestar(
-        [served.commands(), served.state_trace(), served.sessions(), _schema],
-        openapi_config=OpenAPIConfig(
-            title="riff-engine",
-            version=__version__,
-            path="/schema",
-            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
-        ),
+        [*_Served(library, limits).routes(), _schema],
+        openapi_config=None,  # the framework would serve pages of its own beside
         exception_handlers={HTTPException: _http_error, Exception: _internal},
         request_max_body_size=None,  # the body is read, and cut, by `_body`
         logging_config=None,
@@ -97,8 +91,16 @@ class _CommandOperation(Operation):
 
 @get("/openapi.json", include_in_schema=False, sync_to_thread=False)
 def _schema(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """The schema of these routes."""
-    return Response(canonical(request.app.openapi_schema.to_schema()), media_type="application/json")
+    """The schema of the routes."""
+    return Response(_described(), media_type="application/json")
+
+
+@cache
+def _described() -> bytes:
+    """The schema, as the framework makes it of the same routes."""
+    config = OpenAPIConfig(title="riff-engine", version=__version__)
+    app = Litestar(_Served(Nothing(), LIMITS).routes(), openapi_config=config, logging_config=None)
+    return canonical(app.openapi_schema.to_schema())
 
 
 class _Served:
@@ -110,6 +112,10 @@ class _Served:
         self._sessions = Sessions()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._limiter: anyio.CapacityLimiter | None = None
+
+    def routes(self) -> list[Any]:
+        """All of them but the schema."""
+        return [self.commands(), self.state_trace(), self.sessions()]
 
     def commands(self) -> Any:
         """``POST /v1/commands``: any request; ``Riff-Session`` keeps breakpoints from one to the next."""

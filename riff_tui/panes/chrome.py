@@ -85,7 +85,9 @@ def status(view: ViewState, width: int) -> list[Spans]:
     if view.phase == "loading":
         stage, share = view.loaded
         done = f" {share:.0%}" if share is not None else ""
-        return [sides(((f" opening{done}  {stage}", ""),), _keys((("Esc", "cancel"), ("q", "quit"))), width)]
+        keys = _keys((("Esc", "cancel"), ("q", "quit")))
+        told = keys if view.notice is None else ((f"{view.notice[0]} ", view.notice[1]),)
+        return [sides(((f" opening{done}  {stage}", ""),), told, width)]
     if view.phase == "failed":
         return [sides(((" failed ", "bad strong"),), _keys((("?", "keys"), ("q", "quit"))), width)]
     left = _place(view)

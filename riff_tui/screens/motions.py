@@ -50,11 +50,11 @@ class Motions(Frame):
     def action_move(self, motion: str, direction: int) -> None:
         """Move through time."""
         count = self.count()
-        view = self.view
-        if view.phase != "ready" or self.running:
+        if not self.ready():
             return
         from riff_tui import asking
 
+        view = self.view
         try:
             stop = asking.move(view, motion, direction * count)
         except (EngineError, OSError) as error:
@@ -230,6 +230,8 @@ class Motions(Frame):
         """Whether keys can act: the call is open and nothing runs. Drops a count that waits."""
         if self.view.pending:
             self.view = with_fields(self.view, pending="")
+        if self.view.phase == "loading":
+            self.say("still loading: this key works once the call is open", "warn")
         return self.view.phase == "ready" and not self.running
 
     def say(self, text: str, role: str = "") -> None:

@@ -148,6 +148,9 @@ async def test_content_while_loading(request: pytest.FixtureRequest, monkeypatch
             await pilot.pause(0.02)
             if "reading events" in (text := screen_text(pilot)):
                 break
+        await pilot.press("s")
+        await pilot.pause()
+        assert "still loading: this key works once the call is open" in screen_text(pilot)
         done.set()
         assert not re.search(r"\b0 (event|visit|item|slot|edge)", text)
         assert matches("test_screens/state-loading", text, request)

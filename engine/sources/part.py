@@ -94,10 +94,12 @@ class Intern(dict[Any, int]):
 
     def by_code(self) -> NDArray[np.object_]:
         """The names by code; -1 finds None at the end."""
-        if len(self._by_code) != len(self.names) + 1:
-            self._by_code = np.empty(len(self.names) + 1, np.object_)
-            self._by_code[:-1] = self.names
-        return self._by_code
+        known = self._by_code
+        if len(known) != len(self.names) + 1:
+            known = np.empty(len(self.names) + 1, np.object_)
+            known[:-1] = self.names
+            self._by_code = known  # whole before another thread can see it
+        return known
 
 
 class _Columns(dict[str, list[Any]]):

@@ -104,9 +104,10 @@ def _late_rows(call: Call, visit_id: str) -> list[int]:
     """Rows observed in a later visit that name this one as their cause (contract 2.3 rule 7)."""
     known = _caused.get(call)
     if known is None:
-        known = _caused[call] = {}
+        known = {}
         for event, cause in sorted((_stated_causes(call) | call.owned.causal).items()):
             known.setdefault(cause, []).append(event)
+        _caused[call] = known  # whole before another thread can see it
     return known.get(visit_id, [])
 
 

@@ -14,18 +14,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from engine.debug import cursor
 from engine.hydrate.pipeline import open_call
+from riff_tui import asking
+from riff_tui.panes import chrome, conversation, table
+from riff_tui.viewstate import ViewState, with_fields
 
 WIDTH, HEIGHT = 80, 24
 
 
 def first_screen(call: Any, path: Path) -> Any:
     """Ask for everything that the first screen shows; gives the view."""
-    from engine.debug import cursor
-    from riff_tui import asking
-    from riff_tui.panes import chrome, conversation, table
-    from riff_tui.viewstate import ViewState
-
     view = asking.first_view(ViewState(title=path.name), call, cursor.opening(call))
     chrome.breadcrumb(view, WIDTH)
     chrome.status(view, WIDTH)
@@ -37,8 +36,6 @@ def first_screen(call: Any, path: Path) -> Any:
 
 def draw(view: Any, pane: str) -> int:
     """The rows of a pane around what it stands at."""
-    from riff_tui.panes import table
-
     content = table.CONTENTS[pane](view, WIDTH, HEIGHT)
     first = max(0, (content.current or 0) - HEIGHT // 2)
     return len([content.draw(row, WIDTH) for row in range(first, min(content.count, first + HEIGHT))])
@@ -46,9 +43,6 @@ def draw(view: Any, pane: str) -> int:
 
 def lane(view: Any) -> int:
     """Build the conversation lane and show it; gives the rows drawn."""
-    from riff_tui import asking
-    from riff_tui.viewstate import with_fields
-
     asking.hear(view.call)
     return draw(asking.ask(with_fields(view, talk="ready")), "conversation")
 

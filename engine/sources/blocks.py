@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from operator import attrgetter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,9 +41,8 @@ _RAW = {
     if rowschema.raw_type(kind, key) is not None
 }
 """Kind and key of values that come as bytes → the type they must have."""
-_GETTERS: dict[str, Callable[[Any], Any]] = {
-    key: attrgetter(key) for keys in CAPTURED.values() for key in keys
-}
+_READERS = {(kind, key): rowschema.reader(key) for kind, keys in CAPTURED.items() for key in keys}
+"""Kind and key → what lists that key of its rows."""
 _TYPE_KIND = np.array(rowschema.TYPE_KIND, np.int16)
 
 
@@ -151,7 +149,7 @@ class BlockWriter:
                 continue
             count = len(rows)
             for key, column in self.part.captured[kind].items():
-                values: Iterable[Any] = map(_GETTERS[key], rows)
+                values = _READERS[kind, key](rows)
                 if (kind, key) in _RAW:
                     values = self._raw_values(kind, key, values, self._flushed[kind])
                 code = self._code.get(key)
@@ -162,7 +160,7 @@ class BlockWriter:
             self._flushed[kind] += count
             rows.clear()
 
-    def _raw_values(self, kind: str, key: str, values: Iterable[Any], before: int) -> list[bytes | None]:
+    def _raw_values(self, kind: str, key: str, values: list[Any], before: int) -> list[bytes | None]:
         """Bytes of composite values; null and values of a wrong type become None, the latter malformed."""
         wanted, known = _RAW[kind, key], self._valid
         kept: list[bytes | None] = []

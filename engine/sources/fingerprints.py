@@ -36,15 +36,14 @@ def wrong_snapshots(part: LedgerPart, names: Names) -> dict[int, str]:
     }
 
 
-def stating_contexts(part: LedgerPart) -> list[int]:
-    """The context snapshots of a part that state a fingerprint."""
-    stated = part.captured["state_context_snapshot"]["context_fingerprint"]
-    found: list[int] = part.rows_of("state_context_snapshot")[stated >= 0].tolist()
+def contexts(part: LedgerPart) -> list[int]:
+    """The context snapshots of a part. Which of them state a fingerprint is seen when they are looked at."""
+    found: list[int] = part.rows_of("state_context_snapshot").tolist()
     return found
 
 
 def wrong_contexts(part: LedgerPart, rows: Iterable[int]) -> dict[int, str]:
-    """Row → the fingerprint of its fields, for those of some `stating_contexts` that state another one."""
+    """Row → the fingerprint of its fields, for those of some `contexts` that state another one."""
     found = {row: _contradicted(flat_row(part, row)) for row in rows}
     return {row: actual for row, actual in found.items() if actual is not None}
 
@@ -60,9 +59,12 @@ def wrong_contexts_at(data: memoryview, starts: list[int], ends: list[int]) -> d
 
 
 def _contradicted(row: dict[str, Any]) -> str | None:
-    """The fingerprint of a context's fields, where it is not the one that the row states."""
-    actual = sha256(encode_trusted({key: row[key] for key in row if key not in _NOT_CONTEXT}))
-    return None if actual == row.get("context_fingerprint") else actual
+    """The fingerprint of a context's fields, where the row states another one."""
+    stated = row.get("context_fingerprint")
+    if not isinstance(stated, str):
+        return None
+    actual = sha256(encode_trusted({key: value for key, value in row.items() if key not in _NOT_CONTEXT}))
+    return None if actual == stated else actual
 
 
 def flat_row(part: LedgerPart, row: int) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from engine.model.errors import EngineError
 from engine.model.limits import Limits
-from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_snapshots
+from engine.sources.fingerprints import contexts, wrong_contexts, wrong_snapshots
 from engine.sources.ledger import check_depth, line_ends, read_part, start_depth_check
 from engine.sources.mapping import mapping_of
 from engine.sources.otherhalf import Checked, Order
@@ -85,19 +85,19 @@ def _read_together(
     ends = line_ends(data[:begin])
     part = read_part(artifact, data, ends, names, limits, progress, room=int(len(ends) * _ROOM / _SHARE))
     part.wrong_fingerprints = wrong_snapshots(part, names)  # the helper is not ready yet
-    mine, stating = len(part), stating_contexts(part)
+    mine, near = len(part), contexts(part)
     if not helper.continue_part(part, names):
         return _read_alone(artifact, data, names, limits, progress)
-    mended = part.mended.keys() & set(stating)
-    asked = np.array([row for row in stating if row not in mended], np.int64)
+    mended = part.mended.keys() & set(near)
+    asked = np.array([row for row in near if row not in mended], np.int64)
     helper.ask(part.start[asked], part.start[asked] + part.length[asked])
-    stating = stating_contexts(part)
+    every = contexts(part)  # the part's own columns are gone once they are joined
 
     def finish() -> str | None:
         found = helper.checked()
         if found is None:
             check_depth(artifact, data, line_ends(data), limits)
-            part.wrong_fingerprints |= wrong_contexts(part, stating)
+            part.wrong_fingerprints |= wrong_contexts(part, every)
             return None
         if found.too_deep is not None:
             raise found.too_deep
@@ -121,7 +121,7 @@ def _read_alone(
 
 
 def _check_fingerprints(part: LedgerPart, names: Names) -> None:
-    part.wrong_fingerprints = wrong_snapshots(part, names) | wrong_contexts(part, stating_contexts(part))
+    part.wrong_fingerprints = wrong_snapshots(part, names) | wrong_contexts(part, contexts(part))
 
 
 class _Helper:

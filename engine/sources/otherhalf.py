@@ -1,7 +1,7 @@
 """The helper process of `halves`: it reads the later lines of a ledger, then checks rows of all of it.
 
 It takes its order as an argument. On stdout it tells what it read, a part and then the bytes of its columns;
-on stdin it hears which rows of the first half state a fingerprint, and then it tells what its checks gave.
+on stdin it hears where the contexts of the first half stand, and then it tells what its checks gave.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.model.errors import EngineError
 from engine.model.limits import Limits
-from engine.sources.fingerprints import stating_contexts, wrong_contexts, wrong_contexts_at, wrong_snapshots
+from engine.sources.fingerprints import contexts, wrong_contexts, wrong_contexts_at, wrong_snapshots
 from engine.sources.hashing import hash_open_file
 from engine.sources.ledger import check_depth, line_ends, read_part
 from engine.sources.mapping import map_file, release_pages
@@ -106,5 +106,5 @@ def _check(order: Order, part: LedgerPart, data: memoryview) -> Checked:
     except EngineError as error:
         too_deep = error
     release_pages(data)
-    own = wrong_contexts(part, stating_contexts(part))
+    own = wrong_contexts(part, contexts(part))
     return Checked(own, {}, too_deep, hash_open_file(order.descriptor, order.size))

@@ -34,7 +34,7 @@ CAPTURED: dict[str, tuple[str, ...]] = {
     "caller_transcript": ("text", "source", "input_id", "start_ms", "end_ms", "final"),
     "locked_choice_evaluated": ("from_state", "turn_index", "choice", "result"),
     "capture_failure": ("what",),
-    "state_context_snapshot": ("phase", "context_fingerprint"),
+    "state_context_snapshot": ("phase",),
     **{kind: ("playback_id", "output_attempt_id", "evidence_stage") for kind in sorted(AUDIO_KINDS)},
     **{kind: ("output_attempt_id",) for kind in sorted(ATTEMPT_EVENTS)},
     "assistant_transcript": ("output_attempt_id",),

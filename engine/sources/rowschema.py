@@ -6,6 +6,7 @@ goes through `mend`, which keeps the row, says which of its keys are malformed, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, NamedTuple, Union, cast
 
@@ -94,6 +95,16 @@ TYPE_KIND: tuple[int, ...] = tuple(KIND_CODE[DIALECTS.get(tag, tag)] for tag in 
 decoder: msgspec.json.Decoder[Row] = msgspec.json.Decoder(Union[tuple(ROW_CLASSES.values())])  # noqa: UP007
 
 
+def reader(key: str) -> Callable[[list[Row]], list[Any]]:
+    """A function that lists a key of some rows.
+
+    Each is code of its own: Python specialises it for the class of the rows that it is always given, which
+    takes a third of the time of an ``attrgetter`` that serves several.
+    """
+    made: Callable[[list[Row]], list[Any]] = eval(f"lambda rows: [row.{key} for row in rows]")
+    return made
+
+
 class Mended(NamedTuple):
     """A row that needed a closer look."""
 
@@ -129,7 +140,12 @@ def fits_raw(raw: bytes, kind: Any) -> bool:
 
 
 def flatten(value: dict[str, Any]) -> dict[str, Any]:
-    """A row with its nested ``payload`` or ``data`` object read as if it were flat; top-level keys win."""
+    """A row with its nested ``payload`` or ``data`` object read as if it were flat; top-level keys win.
+
+    A row that nests nothing is given as it is.
+    """
+    if "data" not in value and "payload" not in value:
+        return value
     flat = dict(value)
     for nest in ("data", "payload"):
         inner = flat.get(nest)

@@ -141,4 +141,6 @@ def load(raw: bytes | memoryview) -> Any:
         text = bytes(raw).decode("utf-8", "replace").strip(" \t\r\n")
         return normalise(_clean(_decoder.decode(text)))
     octets = raw if isinstance(raw, bytes) else bytes(raw)
-    return normalise(value) if b"-0" in octets else value  # only a negative zero is left to mend
+    if b"-" in octets and b"-0" in octets:  # one byte is found much faster than two
+        return normalise(value)  # only a negative zero is left to mend
+    return value

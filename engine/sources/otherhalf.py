@@ -10,7 +10,7 @@ import gc
 import os
 import pickle
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -68,10 +68,10 @@ def main() -> None:
             pickle.dump(error, out, protocol=5)
             return
         part.wrong_fingerprints = wrong_snapshots(part, names)
-        with ThreadPoolExecutor(1) as beside:
-            telling = beside.submit(_tell, out, part, names)  # waits for the other process to listen
-            checked = _check(order, part, data)
-            telling.result()  # what could not be told ends this process, which tells the other enough
+        telling = threading.Thread(target=_tell, args=(out, part, names))  # waits until the other listens
+        telling.start()
+        checked = _check(order, part, data)
+        telling.join()
         starts, stops = pickle.load(sys.stdin.buffer)
         asked = wrong_contexts_at(data, starts.tolist(), stops.tolist())
         pickle.dump(checked._replace(asked=asked), out, protocol=5)
@@ -79,10 +79,13 @@ def main() -> None:
 
 def _tell(out: IO[bytes], part: LedgerPart, names: Names) -> None:
     told = {table: getattr(names, table).names for table in TABLES}
-    out.write(pickle.dumps((part, len(part), told), protocol=5))
-    for name in COLUMNS:
-        out.write(getattr(part, name).view(np.uint8).data)
-    out.flush()
+    try:
+        out.write(pickle.dumps((part, len(part), told), protocol=5))
+        for name in COLUMNS:
+            out.write(getattr(part, name).view(np.uint8).data)
+        out.flush()
+    except BaseException:  # on a thread of its own it would end only that, and the other process would wait
+        os._exit(1)
 
 
 def _read(order: Order, data: memoryview, names: Names) -> LedgerPart:

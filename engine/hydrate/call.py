@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -77,7 +78,7 @@ class Parts(NamedTuple):
     flow: Flow | None
     flow_mismatch: str | None
     """Why the flow can't speak for this call, or None."""
-    turns: list[TurnRecord]
+    turns: Sequence[TurnRecord]
     ledger: Ledger
     clock: Clock
     gaps: Gaps
@@ -85,16 +86,32 @@ class Parts(NamedTuple):
     owned: Ownership
     folded: Folded
     verdicts: Verdicts
-    extras: list[Extra]
+    extras: Sequence[Extra]
     extra_refs: dict[int, list[dict[str, Any]]]
-    caller_turns: list[CallerTurn]
-    derived: list[Derived]
+    caller_turns: Sequence[CallerTurn]
+    derived: Sequence[Derived]
     settings: Settings
     reveal: bool
     faults: list[tuple[str, list[LineFault]]]
     """What was not read as it stands, by artifact."""
     turns_only: bool = False
     tracks: tuple[Track, ...] = ()
+
+
+class Columns(NamedTuple):
+    """One entry an event: bus events, then those beside the bus, derived ones, entries and exits of visits.
+
+    Attributes:
+        visit_of: The owner; -1 for none, -2 for a boundary that was not recorded.
+        kind_of: Index of `ALL_KINDS`.
+        keys: `order_key`.
+        order: The stepping order.
+    """
+
+    visit_of: NDArray[np.int32]
+    kind_of: NDArray[np.int16]
+    keys: NDArray[np.int64]
+    order: Order
 
 
 class Call:
@@ -108,6 +125,10 @@ class Call:
         artifact_hash: Contract 3.1.
     """
 
+    visit_of: NDArray[np.int32]
+    kind_of: NDArray[np.int16]
+    keys: NDArray[np.int64]
+    order: Order
     findings: list[Finding]
     completeness: str
     completeness_reasons: list[str]
@@ -116,14 +137,14 @@ class Call:
     raised: list[Raised]
     """What the stages raised while they worked; the finding rules add theirs."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, columns: Columns | None = None) -> None:
         self.parts = parts
         self.identity = parts.identity
         self.session_id = parts.identity.session_id
         self.flow_id = parts.identity.flow_id
         self.flow = parts.flow
         self.ledger = parts.ledger
-        self.visits: list[Visit] = parts.built.visits
+        self.visits: Sequence[Visit] = parts.built.visits
         self.owned = parts.owned
         self.timeline = parts.folded.timeline
         self.verdicts = parts.verdicts
@@ -133,42 +154,39 @@ class Call:
         self.first_entry = self.first_derived + len(parts.derived)
         self.first_exit = self.first_entry + len(self.visits)
         self.event_count = self.first_exit + len(self.visits)
-        self._build_columns()
+        self.visit_of, self.kind_of, self.keys, self.order = columns or self._columns()
 
-    def _build_columns(self) -> None:
+    def _columns(self) -> Columns:
         parts, visits = self.parts, self.visits
         count = len(visits)
-        derived_visits = [item.visit for item in parts.derived]
         own = np.arange(count, dtype=np.int32)
         firsts, exits = parts.built.firsts, parts.built.exits
         entry_missing = np.fromiter((v.entry_missing for v in visits), np.bool_, count)
-        self.visit_of: NDArray[np.int32] = np.concatenate(
+        visit_of = np.concatenate(
             [
                 parts.owned.visit,
                 np.array([extra.visit for extra in parts.extras], np.int32),
-                np.array(derived_visits, np.int32),
+                np.array([item.visit for item in parts.derived], np.int32),
                 np.where(entry_missing, -2, own).astype(np.int32),
                 np.where(exits < 0, -2, own).astype(np.int32),
             ]
         )
         after, before = SUBORDER["derived_after"], SUBORDER["derived_before"]
-        self.keys: NDArray[np.int64] = np.arange(1, self.event_count * 8 + 1, 8)
-        """Of bus events; the others follow."""
-        self.keys[self.first_extra : self.first_derived] = [
+        keys = np.arange(1, self.event_count * 8 + 1, 8)
+        keys[self.first_extra : self.first_derived] = [
             order_key(extra.anchor, extra.suborder) for extra in parts.extras
         ]
         # One suborder, and by id what compares transcripts stands after an exit boundary.
-        self.keys[self.first_derived : self.first_entry] = [
+        keys[self.first_derived : self.first_entry] = [
             order_key(self.bus_anchor(item.anchor), after + 1) for item in parts.derived
         ]
-        self.keys[self.first_entry : self.first_exit] = firsts * 8 + before + 1
-        self.keys[self.first_exit :] = np.where(exits < 0, 0, exits) * 8 + after + 1
+        keys[self.first_entry : self.first_exit] = firsts * 8 + before + 1
+        keys[self.first_exit :] = np.where(exits < 0, 0, exits) * 8 + after + 1
         late = np.zeros(self.event_count, np.bool_)
         late[: len(parts.ledger)] = parts.owned.late
-        self.order: Order = stepping_order(self.visit_of, late, self.keys, count)
         extra_kinds = [KIND_CODES.get(extra.kind, KIND_CODES["other"]) for extra in parts.extras]
         derived_kinds = [KIND_CODES[item.name] for item in parts.derived]
-        self.kind_of: NDArray[np.int16] = np.concatenate(
+        kind_of = np.concatenate(
             [
                 parts.ledger.kind,
                 np.array(extra_kinds, np.int16),
@@ -177,6 +195,7 @@ class Call:
                 np.full(count, KIND_CODES["exit_boundary"], np.int16),
             ]
         )
+        return Columns(visit_of, kind_of, keys, stepping_order(visit_of, late, keys, count))
 
     def bus_anchor(self, event: int) -> int:
         """The bus event that an event stands at; -1 for an extra without a place."""

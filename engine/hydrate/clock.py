@@ -63,8 +63,7 @@ def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Cloc
     ms = ledger.clock.copy()
     has_clock = ~np.isnan(ms)
     state = np.where(has_clock, RECORDED, NONE).astype(np.int8)
-    recorded = ledger.clock
-    wall = cache(lambda: _wall(ledger.ts, recorded, ~np.isnan(recorded), started))
+    wall = wall_of(ledger, started)
     if not has_clock.all() and (known := wall()) is not None:
         target = ~has_clock & (ledger.ts != NO_TS)
         ms[target] = known.call_ms(ledger.ts[target])
@@ -80,6 +79,16 @@ def read_clock(ledger: Ledger, started: int | None, tolerance_ms: float) -> Cloc
         ms[untrusted] = np.nan
         state[untrusted] = NONE
     return Clock(ms, state, regressions, wall)
+
+
+def wall_of(ledger: Ledger, started: int | None) -> Callable[[], Wall | None]:
+    """What tells how a wall clock becomes a call clock: worked out when it is first asked.
+
+    Args:
+        ledger: The distinct events.
+        started: As in `read_clock`.
+    """
+    return cache(lambda: _wall(ledger.ts, ledger.clock, ~np.isnan(ledger.clock), started))
 
 
 def _wall(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -70,26 +70,63 @@ class Reading(NamedTuple):
         return None if self.unclear else self.winner if self.winner is not None else self.named
 
 
-class Verdicts:
-    """All verdict rows, by visit; the reading of equal rows is shared."""
+class Judged(NamedTuple):
+    """The verdict rows by visit; a row is an index of the captured column.
 
-    def __init__(self, ledger: Ledger, built: Visits, flow: Flow | None) -> None:
+    Attributes:
+        finals: By visit, the row that decides it: the last one marked final, else the last; -1 for none.
+        owned: The rows that a visit owns, visit after visit.
+        begins: Where the rows of each visit begin in `owned`; one entry more than visits.
+        decided: By visit, which reading the deciding row has; -1 for none that can be read.
+        first: Of each reading, a row that has it.
+        of: The visit of that row.
+    """
+
+    finals: Ints
+    owned: Ints
+    begins: Ints
+    decided: Ints
+    first: Ints
+    of: Ints
+
+    @classmethod
+    def nothing(cls, visits: int) -> Judged:
+        """No verdict rows."""
+        none, missing = np.zeros(0, np.int64), np.full(visits, -1, np.int64)
+        return cls(missing, none, np.zeros(visits + 1, np.int64), missing, none, none)
+
+
+class Verdicts:
+    """All verdict rows, by visit; the reading of equal rows is shared.
+
+    Attributes:
+        judged: The rows by visit, once they are attached.
+        questionable: Visit and row of each owned verdict that leaves candidates out, or has not one clear
+            winner; for the rules of findings.
+    """
+
+    def __init__(
+        self, ledger: Ledger, built: Visits, flow: Flow | None, judged: Judged | None = None
+    ) -> None:
         self._ledger = ledger
         self._visits = built.visits
         self._flow = flow
         self._cache: dict[tuple[str, bytes | None, str | None], Reading] = {}
-        captured = ledger.captured.get("transition_verdict")
-        self.rows: list[int] = captured.rows if captured else []
-        self._columns: dict[str, list[Any]] = captured.columns if captured else {}
-        self._codes: dict[str, Codes] = captured.codes if captured else {}
-        self.finals: Ints = np.full(len(built.visits), -1, np.int64)
-        """By visit, the row that decides it: the last one marked final, else the last; -1 for none."""
+        self._captured = ledger.captured.get("transition_verdict")
+        self._columns: dict[str, list[Any]] = self._captured.columns if self._captured else {}
+        self._codes: Mapping[str, Codes] = self._captured.codes if self._captured else {}
+        self.judged = judged if judged is not None else Judged.nothing(len(built.visits))
         self.questionable: list[tuple[int, int]] = []
-        """Visit and row of each owned verdict that leaves candidates out, or has not one clear winner."""
-        self._owned: Ints = np.zeros(0, np.int64)
-        self._begins: Ints = np.zeros(len(built.visits) + 1, np.int64)
-        """Where the rows of each visit begin in `_owned`."""
-        self._final_readings: list[Reading | None] = [None] * len(built.visits)
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The events of the verdict rows."""
+        return self._captured.rows if self._captured else []
+
+    @property
+    def finals(self) -> Ints:
+        """As `Judged.finals`."""
+        return self.judged.finals
 
     def winner(self, visit: int, rows: list[int]) -> str | None:
         """The edge that the deciding one of a visit's verdict rows names, or None."""
@@ -102,14 +139,15 @@ class Verdicts:
             return
         owners = owned.visit[np.array(self.rows)].astype(np.int64)
         rows = np.flatnonzero(owners >= 0)
-        self._owned = rows[np.argsort(owners[rows], kind="stable")]
-        self._begins = np.searchsorted(owners[self._owned], np.arange(len(self._visits) + 1))
-        readings, which = self._read_all(rows, owners)
-        begins, ends = self._begins[:-1], self._begins[1:]
-        judged = begins < ends
-        self.finals[judged] = self._owned[ends[judged] - 1]
+        by_visit = rows[np.argsort(owners[rows], kind="stable")]
+        bounds = np.searchsorted(owners[by_visit], np.arange(len(self._visits) + 1))
+        first, which = self._alike(rows, owners)
+        readings = [self.read(int(owners[row]), row) for row in first.tolist()]
+        begins, ends = bounds[:-1], bounds[1:]
+        finals = np.full(len(self._visits), -1, np.int64)
+        finals[begins < ends] = by_visit[ends[begins < ends] - 1]
         marked = rows[[final is True for final in np.array(self._columns["final"], np.object_)[rows]]]
-        self.finals[owners[marked]] = marked  # of several, the last stays
+        finals[owners[marked]] = marked  # of several, the last stays
         truncated = np.array([bool(count) for count in self._columns["truncated"]], np.bool_)[rows]
         plain = np.array([reading.plain for reading in readings], np.bool_)
         odd = rows[truncated | ~plain[which]]
@@ -118,11 +156,11 @@ class Verdicts:
         read[rows] = which
         if self._unusable:
             read[list(self._unusable)] = -1
-        decided = np.where(self.finals >= 0, read[self.finals], -1).tolist()
-        self._final_readings = [readings[number] if number >= 0 else None for number in decided]
+        decided = np.where(finals >= 0, read[finals], -1)
+        self.judged = Judged(finals, by_visit, bounds, decided, first, owners[first])
 
-    def _read_all(self, rows: Ints, owners: Ints) -> tuple[list[Reading], Ints]:
-        """The readings of rows, each made once, and which of them each row has.
+    def _alike(self, rows: Ints, owners: Ints) -> tuple[Ints, Ints]:
+        """One row of each reading among some rows, and which reading each has.
 
         Rows of one state with equal candidates and winner are alike.
         """
@@ -132,13 +170,14 @@ class Verdicts:
         codes, width = self._codes, len(self._ledger.names.texts.names) + 1
         key = (state * width + codes["candidates"][rows] + 1) * width + codes["winner"][rows] + 1
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        return [self.read(int(owners[row]), row) for row in rows[first].tolist()], inverse
+        return rows[first], inverse
 
     def of_visit(self, visit: int) -> list[int]:
         """The rows of a visit, in order."""
-        if not 0 <= visit < len(self.finals):
+        owned, begins = self.judged.owned, self.judged.begins
+        if not 0 <= visit < len(begins) - 1:
             return []
-        found: list[int] = self._owned[self._begins[visit] : self._begins[visit + 1]].tolist()
+        found: list[int] = owned[begins[visit] : begins[visit + 1]].tolist()
         return found
 
     def event(self, index: int) -> int:
@@ -157,6 +196,14 @@ class Verdicts:
     def final_reading(self, visit: int) -> Reading | None:
         """The reading of the row that decides a visit; None without one that can be read."""
         return self._final_readings[visit]
+
+    @cached_property
+    def _final_readings(self) -> list[Reading | None]:
+        """By visit; first asked for when the rows are attached."""
+        judged = self.judged
+        pairs = zip(judged.of.tolist(), judged.first.tolist(), strict=True)
+        readings = [*(self.read(visit, row) for visit, row in pairs), None]
+        return [readings[number] for number in judged.decided.tolist()]
 
     def _deciding(self, rows: list[int]) -> int | None:
         if not rows:

@@ -6,6 +6,7 @@ Each row acts at its place in turn; what is known between two rows is kept by `f
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,10 +37,16 @@ class ExitPhases:
     """The exit-phase snapshots of a call, by the visit that owns them."""
 
     def __init__(self, ledger: Ledger, owned: Ownership, refused: set[int]) -> None:
+        self.refused = refused
+        """Snapshots that tell nothing that could be used."""
         self._snapshots = ledger.captured["state_slot_snapshot"]
+        self._texts = ledger.names.texts
         self._owners = owned.visit[self._snapshots.events]
-        self._exits = self._snapshots.codes["phase"] == ledger.names.texts.get("exit", NO_CODE)
-        self._refused = refused
+
+    @cached_property
+    def _exits(self) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = self._snapshots.codes["phase"] == self._texts.get("exit", NO_CODE)
+        return found
 
     def of(self, visit: int) -> list[ExitPhase]:
         """Those of a visit, in order."""
@@ -50,7 +57,7 @@ class ExitPhases:
                 frozenset(tolerant.load(columns["slots"][row])) if columns["partial"][row] is True else None,
             )
             for row in np.flatnonzero(self._exits & (self._owners == visit)).tolist()
-            if int(self._snapshots.events[row]) not in self._refused
+            if int(self._snapshots.events[row]) not in self.refused
         ]
 
 

@@ -5,6 +5,8 @@ A long call costs what a short one does but for one pass over the first rows of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -126,7 +128,7 @@ def _turns(call: Call, first: Finding | None) -> list[str]:
     return [*lines, f"Caller turns left out here: {' and '.join(part for part in where if part)}"]
 
 
-def _in_order(call: Call, turns: list[CallerTurn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _in_order(call: Call, turns: Sequence[CallerTurn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Caller turns by where their first rows stand, and the key of each turn."""
     heads = np.fromiter((turn.heard[0].event for turn in turns), np.int64, len(turns))
     keys = call.keys[heads]

@@ -8,6 +8,7 @@ target's entry (``8i + 2``), and the reading of entry values (``8i + 3``).
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -66,17 +67,23 @@ def entry_of(event: int) -> int:
     return 8 * event + 3
 
 
-class _Line:
-    """Points of one slot in ascending places."""
+class Line:
+    """Points of one slot, or of all, in ascending places."""
 
     __slots__ = ("events", "places", "values")
 
-    def __init__(self) -> None:
-        self.places: list[int] = []
-        self.values: list[Any] = []
-        self.events: list[int] = []
+    def __init__(
+        self,
+        places: list[int] | None = None,
+        values: list[Any] | None = None,
+        events: list[int] | None = None,
+    ) -> None:
+        self.places: list[int] = [] if places is None else places
+        self.values: list[Any] = [] if values is None else values
+        self.events: list[int] = [] if events is None else events
 
     def add(self, place: int, value: Any, event: int) -> None:
+        """Say what holds from a place on. Places must not fall."""
         self.places.append(place)
         self.values.append(value)
         self.events.append(event)
@@ -86,21 +93,39 @@ class Timeline:
     """Every slot's values; a question costs a bisection, whatever the length of the call."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, _Line] = {}
-        self._base = _Line()
+        self._lines: dict[str, Line] = {}
+        self._late: dict[str, Callable[[], Line]] = {}
+        self._base = Line()
         self._base.add(START, NEVER.value, -1)
+
+    @classmethod
+    def of_lines(cls, base: Line, lines: dict[str, Callable[[], Line]]) -> Timeline:
+        """A timeline that is complete; the line of a slot is fetched when it is first asked for."""
+        made = cls()
+        made._base, made._late = base, lines
+        return made
+
+    def lines(self) -> tuple[Line, dict[str, Line]]:
+        """What is said of every slot without a later point of its own, and the line of each slot."""
+        return self._base, {slot: line for slot in sorted(self.slots) if (line := self._line(slot))}
+
+    def _line(self, slot: str) -> Line | None:
+        line = self._lines.get(slot)
+        if line is None and (fetch := self._late.get(slot)) is not None:
+            line = self._lines[slot] = fetch()
+        return line
 
     @property
     def slots(self) -> set[str]:
         """Every slot that was ever seen."""
-        return set(self._lines)
+        return {*self._lines, *self._late}
 
     def add(self, slot: str, place: int, value: Any, event: int) -> None:
         """Say what holds for a slot from a place on. Places must not fall."""
         line = self._lines.get(slot)
         if line is None:
-            line = self._lines[slot] = _Line()
-        line.places.append(place)
+            line = self._lines[slot] = Line()
+        line.places.append(place)  # once for each write of a call: a call of `Line.add` would show
         line.values.append(value)
         line.events.append(event)
 
@@ -119,7 +144,7 @@ class Timeline:
 
     def points(self, slot: str) -> list[Point]:
         """Every point from which on something else is said of a slot, ascending."""
-        line = self._lines.get(slot)
+        line = self._line(slot)
         places = {*self._base.places, *(line.places if line is not None else ())}
         found: list[Point] = []
         for place in sorted(places):
@@ -131,7 +156,7 @@ class Timeline:
     def read(self, slot: str, place: int) -> Point:
         """What is known of a slot at a place."""
         base = bisect_right(self._base.places, place) - 1
-        line = self._lines.get(slot)
+        line = self._line(slot)
         if line is not None:
             index = bisect_right(line.places, place) - 1
             if index >= 0 and line.places[index] >= self._base.places[base]:

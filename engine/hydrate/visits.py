@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -73,17 +74,17 @@ class Visits(NamedTuple):
         by_id: Visit id → index.
     """
 
-    visits: list[Visit]
+    visits: Sequence[Visit]
     firsts: Ints
     exits: Ints
     open_at: NDArray[np.int32]
     open_after: NDArray[np.int32]
     owner: NDArray[np.int32]
     refused: dict[int, Quarantine]
-    by_id: dict[str, int]
+    by_id: Mapping[str, int]
 
 
-def boundary_columns(visits: list[Visit]) -> tuple[Ints, Ints]:
+def boundary_columns(visits: Sequence[Visit]) -> tuple[Ints, Ints]:
     """The columns ``firsts`` and ``exits`` of `Visits`."""
     count = len(visits)
     exits = np.fromiter((-1 if visit.exited is None else visit.exited for visit in visits), np.int64, count)

@@ -24,7 +24,7 @@ from engine.model.errors import EngineError
 from engine.model.limits import Limits
 from engine.sources.fingerprints import contexts, wrong_contexts, wrong_snapshots
 from engine.sources.ledger import check_depth, line_ends, read_part, start_depth_check
-from engine.sources.mapping import mapping_of
+from engine.sources.mapping import expect_reading, mapping_of
 from engine.sources.otherhalf import Checked, Order
 from engine.sources.part import CODED, STATE_NOT_READ, Codes, Intern, Ints, LedgerPart, Names
 
@@ -82,6 +82,7 @@ def _read_together(
     progress: Progress | None,
 ) -> Reading:
     """This process reads the lines before a byte; the helper, which was started, those from there on."""
+    expect_reading(data, begin)
     ends = line_ends(data[:begin])
     part = read_part(artifact, data, ends, names, limits, progress, room=int(len(ends) * _ROOM / _SHARE))
     part.wrong_fingerprints = wrong_snapshots(part, names)  # the helper is not ready yet
@@ -112,6 +113,7 @@ def _read_together(
 def _read_alone(
     artifact: str, data: bytes | memoryview, names: Names, limits: Limits, progress: Progress | None
 ) -> Reading:
+    expect_reading(data, len(data))
     ends = line_ends(data)
     finish_depth = start_depth_check(artifact, data, ends, limits)
     part = read_part(artifact, data, ends, names, limits, progress)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
+import sys
 
-_POPULATE = getattr(mmap, "MAP_POPULATE", 0)
+_POPULATE_READ = 22
+"""What Linux calls ``MADV_POPULATE_READ``, since 5.14; Python has no name for it yet."""
 _DONTNEED = getattr(mmap, "MADV_DONTNEED", None)
 
 
@@ -24,18 +27,14 @@ class MappedFile(mmap.mmap):
             os.close(descriptor)
 
 
-def map_file(descriptor: int, size: int, populate: bool = True) -> MappedFile:
+def map_file(descriptor: int, size: int) -> MappedFile:
     """Map a file.
 
     Args:
         descriptor: An open regular file; the caller keeps and closes it.
         size: Its size in bytes, above 0.
-        populate: All of its pages are about to be read: map them at once, where the system can.
     """
-    if _POPULATE and populate:
-        mapped = MappedFile(descriptor, size, flags=mmap.MAP_SHARED | _POPULATE, prot=mmap.PROT_READ)
-    else:
-        mapped = MappedFile(descriptor, size, access=mmap.ACCESS_READ)
+    mapped = MappedFile(descriptor, size, access=mmap.ACCESS_READ)
     mapped.descriptor = os.dup(descriptor)
     return mapped
 
@@ -44,6 +43,19 @@ def mapping_of(data: bytes | memoryview) -> MappedFile | None:
     """The mapping behind some data, or None when it lies in ordinary memory."""
     backing = data.obj if isinstance(data, memoryview) else None
     return backing if isinstance(backing, MappedFile) else None
+
+
+def expect_reading(data: bytes | memoryview, size: int) -> None:
+    """Bring the first pages of a mapping in at once, where the system can: they are about to be read.
+
+    Args:
+        data: A mapping, or other data, for which nothing is done.
+        size: How many bytes of it.
+    """
+    mapped = mapping_of(data)
+    if mapped is not None and sys.platform == "linux":
+        with contextlib.suppress(OSError):  # an older system brings them in one by one
+            mapped.madvise(_POPULATE_READ, 0, size)
 
 
 def release_pages(data: bytes | memoryview) -> None:

@@ -59,7 +59,11 @@ class Ledger:
         sessions: Session ids the rows carry.
         durable_writes: Whether the durable ledger carries any ``slot_write``.
         rows_read: Rows with and without a valid ``seq``, before duplicates were joined.
+        standing: The physical rows that stand, by event; a range of them in the common case.
+        extra_refs: Event number → every row of an event that several are.
     """
+
+    standing: slice | Ints
 
     def __init__(self, parts: list[LedgerPart], names: Names) -> None:
         self.parts = parts
@@ -73,11 +77,10 @@ class Ledger:
         self.rows_read = sum(part.rows_read for part in parts)
         self._offsets = np.cumsum([0, *(len(part) for part in parts)])
         self._starts: list[int] = self._offsets.tolist()[:-1]
-        self._extra_refs: dict[int, tuple[int, ...]] = {}
+        self.extra_refs: dict[int, tuple[int, ...]] = {}
         kinds = self._joined("kind")
         standing, seq = self._distinct()
-        self._keep: slice | Ints = standing if isinstance(standing, slice) else _as_slice(standing)
-        """The physical rows that stand, by event; a range of them in the common case."""
+        self.standing = standing if isinstance(standing, slice) else _as_slice(standing)
         self._inverse: Ints | None = None
         self.seq: Ints = seq
         self.ts: Ints = self._column("ts")
@@ -111,7 +114,7 @@ class Ledger:
         for part in self.parts:
             delattr(part, name)
             part.room.pop(name, None)
-        return whole[self._keep]
+        return whole[self.standing]
 
     def _joined(self, name: str) -> NDArray[Any]:
         """A column over physical rows."""
@@ -154,7 +157,7 @@ class Ledger:
                 if ordinal:
                     self.suffix[event] = ordinal
                 if len(choice.refs) > 1:
-                    self._extra_refs[event] = choice.refs
+                    self.extra_refs[event] = choice.refs
                 if choice.conflict:
                     self.conflicts.append(
                         Conflict(event, tuple(map(self._ref, (choice.row, *choice.conflict))))
@@ -220,12 +223,12 @@ class Ledger:
 
     def _event_of(self, rows: Ints) -> Ints:
         """Event numbers of physical rows, -1 where another row stands."""
-        if isinstance(self._keep, slice):
-            stands = (rows >= self._keep.start) & (rows < self._keep.stop)
-            return np.where(stands, rows - self._keep.start, -1)
+        if isinstance(self.standing, slice):
+            stands = (rows >= self.standing.start) & (rows < self.standing.stop)
+            return np.where(stands, rows - self.standing.start, -1)
         if self._inverse is None:
             self._inverse = np.full(int(self._offsets[-1]), -1, np.int64)
-            self._inverse[self._keep] = np.arange(len(self._keep))
+            self._inverse[self.standing] = np.arange(len(self.standing))
         return self._inverse[rows]
 
     def _captured(self, kind: str, rows: Ints) -> Captured:
@@ -283,11 +286,11 @@ class Ledger:
 
     def row_of(self, event: int) -> int:
         """The physical row that stands for an event."""
-        return event + self._keep.start if isinstance(self._keep, slice) else int(self._keep[event])
+        return event + self.standing.start if isinstance(self.standing, slice) else int(self.standing[event])
 
     def refs(self, event: int) -> list[Ref]:
         """Every row that is this event, by artifact and line."""
-        rows = self._extra_refs.get(event) or (self.row_of(event),)
+        rows = self.extra_refs.get(event) or (self.row_of(event),)
         return sorted(map(self._ref, rows))
 
     def flat(self, event: int) -> dict[str, Any]:

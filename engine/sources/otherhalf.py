@@ -60,7 +60,7 @@ def main() -> None:
     gc.disable()
     sys.setswitchinterval(_SWITCH)
     order: Order = pickle.loads(bytes.fromhex(sys.argv[1]))
-    data, names = memoryview(map_file(order.descriptor, order.size, populate=False)), Names.new()
+    data, names = memoryview(map_file(order.descriptor, order.size)), Names.new()
     with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as out:
         try:
             part = _read(order, data, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -103,15 +103,14 @@ class Intern(dict[Any, int]):
 
 
 class _Columns(dict[str, list[Any]]):
-    """Key → its values; those kept as codes become values when they are first asked for."""
+    """Key → its values; those that are not there yet are fetched when they are first asked for."""
 
-    def __init__(self, values: dict[str, list[Any]], codes: Mapping[str, Codes], names: Names) -> None:
+    def __init__(self, values: dict[str, list[Any]], fetch: Callable[[str], list[Any]]) -> None:
         super().__init__(values)
-        self._codes = codes
-        self._names = names
+        self._fetch = fetch
 
     def __missing__(self, key: str) -> list[Any]:
-        found = self[key] = self._names.values(CODED[key], self._codes[key])
+        found = self[key] = self._fetch(key)
         return found
 
 
@@ -121,15 +120,37 @@ class Captured:
     Attributes:
         events: The event numbers.
         codes: Key of `CODED` → codes of its interner, -1 for none.
-        columns: Key → its values, one entry an event.
+        columns: Key → its values, one entry an event. Those kept as codes become values when they are asked
+            for.
+
+    Args:
+        events: As above.
+        values: Values of the keys that are not `CODED`; all of them, unless ``late`` gives the others.
+        codes: As above.
+        names: The interners.
+        late: Gives the values of a key that is in neither.
     """
 
     def __init__(
-        self, events: Ints, values: dict[str, list[Any]], codes: dict[str, Codes], names: Names
+        self,
+        events: Ints,
+        values: dict[str, list[Any]],
+        codes: Mapping[str, Codes],
+        names: Names,
+        late: Callable[[str], list[Any]] | None = None,
     ) -> None:
         self.events = events
         self.codes = codes
-        self.columns: dict[str, list[Any]] = _Columns(values, codes, names)
+        self._names = names
+        self._late = late
+        self.columns: dict[str, list[Any]] = _Columns(values, self._fetch)
+
+    def _fetch(self, key: str) -> list[Any]:
+        if key in self.codes:
+            return self._names.values(CODED[key], self.codes[key])
+        if self._late is None:
+            raise KeyError(key)
+        return self._late(key)
 
     @cached_property
     def rows(self) -> list[int]:

@@ -83,10 +83,11 @@ def _moments(function: Any) -> Any:
 @cli.command("open")
 @click.argument("call", type=click.Path(path_type=Path))
 @click.option("--session", metavar="ID", help="Which session, where the call holds several.")
+@click.option("--verify", is_flag=True, help="Hash the files again, whatever is kept of the call.")
 @_moments
-def open_command(call: Path, session: str | None, reveal: bool, **moments: Any) -> None:
+def open_command(call: Path, session: str | None, reveal: bool, verify: bool, **moments: Any) -> None:
     """Open a recorded call: a folder, an archive or turns.jsonl."""
-    start(call, session, reveal, moments)
+    start(call, session, reveal, verify, moments)
 
 
 @cli.command("demo")
@@ -95,10 +96,10 @@ def demo_command(reveal: bool, **moments: Any) -> None:
     """Open the sample call that ships with riff-tui."""
     from riff_tui.demo_call import demo_call_path
 
-    start(demo_call_path(), None, reveal, moments)
+    start(demo_call_path(), None, reveal, False, moments)
 
 
-def start(path: Path, session: str | None, reveal: bool, moments: dict[str, Any]) -> None:
+def start(path: Path, session: str | None, reveal: bool, verify: bool, moments: dict[str, Any]) -> None:
     """Run the app on a call and leave with its status."""
     named = [(name, str(value)) for name, value in moments.items() if value is not None]
     if len(named) > 1:
@@ -108,7 +109,8 @@ def start(path: Path, session: str | None, reveal: bool, moments: dict[str, Any]
     where, place = named[0] if named else (None, "")
     from riff_tui.opening import Request
 
-    run_app(Request(path, session, reveal, where, place))  # type: ignore[arg-type]  # options are the names
+    asked = Request(path, session, reveal, where, place, verify)  # type: ignore[arg-type]  # options' names
+    run_app(asked)
 
 
 def run_app(request: Request | None, calls: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Opens a call beside the app: hydration in a thread, with progress, and cancelled on request."""
+"""Opens a call beside the app: in a thread, with progress, and cancelled on request."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from riff_tui.viewstate import ViewState, with_fields
 
 if TYPE_CHECKING:
     from engine.hydrate.call import Call
+    from engine.workspace.columncache import ColumnCache
 
 
 class Request(NamedTuple):
@@ -19,6 +20,7 @@ class Request(NamedTuple):
 
     Attributes:
         where: How `place` names the first moment; None stands at the first divergence.
+        verify: Hash the files again, whatever is kept of the call.
     """
 
     path: Path
@@ -26,38 +28,56 @@ class Request(NamedTuple):
     reveal: bool = False
     where: Literal["at", "visit", "time", "finding"] | None = None
     place: str = ""
+    verify: bool = False
 
 
-def open_view(
-    request: Request, view: ViewState, progress: Callable[[str, float], None], cancelled: Callable[[], bool]
-) -> ViewState:
-    """Hydrate the call and ask for its first view; runs in a worker thread.
+class Opening:
+    """Opens what a request names. Each step takes its while, and runs in a worker thread."""
 
-    Raises:
-        EngineError: The call can't be opened, or `cancelled` said so.
-    """
-    from engine.debug import cursor as moves
-    from engine.hydrate.pipeline import open_call
-    from riff_tui import asking
-    from riff_tui.panes import table  # noqa: F401  # imported here, so that the app need not wait for it
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self._cache: ColumnCache | None = None
 
-    call = open_call(
-        request.path, session=request.session, reveal=request.reveal, progress=progress, cancelled=cancelled
-    )
-    view = with_fields(view, revealed=request.reveal)
-    try:
-        cursor = first_cursor(request, call)
-    except EngineError as error:
-        cursor = moves.opening(call)
-        view = with_fields(view, notice=(f"{error.code}: {error.message}", "bad"))
-    return asking.first_view(view, call, cursor)
+    def view(
+        self, view: ViewState, progress: Callable[[str, float], None], cancelled: Callable[[], bool]
+    ) -> ViewState:
+        """Open the call and ask for its first view.
 
+        Raises:
+            EngineError: The call can't be opened, or `cancelled` said so.
+        """
+        from engine.debug import cursor as moves
+        from engine.workspace.columncache import ColumnCache
+        from riff_tui import asking
+        from riff_tui.panes import table  # noqa: F401  # imported here, so that the app need not wait for it
 
-def hear(view: ViewState) -> None:
-    """Build the conversation lane of a view that is open; runs in a worker thread."""
-    from riff_tui import asking
+        request = self.request
+        self._cache = ColumnCache(verify=request.verify)
+        call = self._cache.open(
+            request.path,
+            session=request.session,
+            reveal=request.reveal,
+            progress=progress,
+            cancelled=cancelled,
+        )
+        view = with_fields(view, revealed=request.reveal)
+        try:
+            cursor = first_cursor(request, call)
+        except EngineError as error:
+            cursor = moves.opening(call)
+            view = with_fields(view, notice=(f"{error.code}: {error.message}", "bad"))
+        return asking.first_view(view, call, cursor)
 
-    asking.hear(view.call)
+    def hear(self, view: ViewState) -> None:
+        """Build the conversation lane of the call."""
+        from riff_tui import asking
+
+        asking.hear(view.call)
+
+    def keep(self) -> None:
+        """Keep what was hydrated for the next time, where that is worth it."""
+        if self._cache is not None:
+            self._cache.keep_waiting()
 
 
 def first_cursor(request: Request, call: Call) -> Cursor:

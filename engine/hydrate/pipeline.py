@@ -157,7 +157,7 @@ def _ledger_call(
     call = Call(
         Parts(
             files=recording.files, identity=who, manifest=manifest, flow=flow,
-            flow_mismatch=mismatch, turns=_turns_of(recording.turns, who.session_id),
+            flow_mismatch=mismatch, turns=turns_of(recording.turns, who.session_id),
             ledger=ledger, clock=timed, gaps=missing, built=built, owned=owned, folded=folded,
             verdicts=verdicts, extras=beside, extra_refs=recording.sidecars.tool_refs(ledger),
             caller_turns=turns, derived=agreements, settings=settings, reveal=reveal,
@@ -180,7 +180,7 @@ def _gaps(ledger: Ledger, manifest: Manifest | None) -> gaps.Gaps:
     return gaps.find_gaps(ledger, durable, ledger.durable_writes, emitted, failures)
 
 
-def _turns_of(turns: Turns, session: str | None) -> list[TurnRecord]:
+def turns_of(turns: Turns, session: str | None) -> list[TurnRecord]:
     """The turns of a call's own session; rows of other sessions are another call's."""
     if len(turns.sessions) == 1:
         only, records = next(iter(turns.sessions.items()))

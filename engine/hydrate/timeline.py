@@ -8,7 +8,7 @@ target's entry (``8i + 2``), and the reading of entry values (``8i + 3``).
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -94,12 +94,12 @@ class Timeline:
 
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
-        self._late: dict[str, Callable[[], Line]] = {}
+        self._late: Mapping[str, Callable[[], Line]] = {}
         self._base = Line()
         self._base.add(START, NEVER.value, -1)
 
     @classmethod
-    def of_lines(cls, base: Line, lines: dict[str, Callable[[], Line]]) -> Timeline:
+    def of_lines(cls, base: Line, lines: Mapping[str, Callable[[], Line]]) -> Timeline:
         """A timeline that is complete; the line of a slot is fetched when it is first asked for."""
         made = cls()
         made._base, made._late = base, lines

@@ -25,7 +25,7 @@ def entry_point(call: Call, visit: int, slot: str) -> Point:
     place = entry_place(call, visit)
     point = call.timeline.read(slot, place)
     baseline = call.parts.folded.baseline_place
-    if visit == 0 and baseline is not None and point.value is MISMATCH and point.place == baseline + 1:
+    if visit == 0 and baseline is not None and point.value == MISMATCH and point.place == baseline + 1:
         return call.timeline.read(slot, baseline)
     return point
 
@@ -78,7 +78,7 @@ def exit_point(call: Call, visit: int, slot: str, until: int | None = None) -> P
     if late is not None:
         return late
     point = call.timeline.read(slot, exited)
-    return _at_exit_phase(call, visit, slot, point) if point.value is MISMATCH else point
+    return _at_exit_phase(call, visit, slot, point) if point.value == MISMATCH else point
 
 
 def _at_exit_phase(call: Call, visit: int, slot: str, lost: Point) -> Point:

@@ -11,26 +11,36 @@ import click
 if TYPE_CHECKING:
     from engine.service.action import Action, StoreAction
     from engine.service.dispatcher import Answer
-    from engine.service.library import Folder
+    from engine.service.library import Folder, OnePath
 
 
-class CallsFolder(NamedTuple):
-    """The folder of ``--calls``.
+class Named(NamedTuple):
+    """Where calls come from, as the global options say.
 
     Attributes:
-        path: The folder.
-        verify: Read every call of it again, whatever the index says.
+        calls: The folder of ``--calls``, or None.
+        verify: Read every call again, whatever the index and the kept columns say.
     """
 
-    path: Path
+    calls: Path | None
     verify: bool
 
-    def library(self) -> Folder:
-        """Its calls."""
+    def folder(self) -> Folder | None:
+        """The calls of the folder, where one is named."""
         from engine.service.library import Folder
+        from engine.workspace.columncache import ColumnCache
         from engine.workspace.store import Store
 
-        return Folder(Store(self.path, verify=self.verify))
+        if self.calls is None:
+            return None
+        return Folder(Store(self.calls, verify=self.verify), ColumnCache(verify=self.verify))
+
+    def one(self, path: str) -> OnePath:
+        """The call of a path."""
+        from engine.service.library import OnePath
+        from engine.workspace.columncache import ColumnCache
+
+        return OnePath(Path(path), ColumnCache(verify=self.verify))
 
 
 class ActionGroup(click.Group):
@@ -76,7 +86,7 @@ def _command(action: Action | StoreAction) -> click.Command:
             click.Option(["--json", "as_json"], is_flag=True, help="Canonical JSON also on a terminal."),
         ],
         help=action.summary,
-        callback=typed_errors(click.pass_obj(lambda calls, **given: _run(action.name, calls, **given))),
+        callback=typed_errors(click.pass_obj(lambda source, **given: _run(action.name, source, **given))),
     )  # fmt: skip
 
 
@@ -86,7 +96,7 @@ def _arguments(action: Action | StoreAction) -> str:
 
 def _run(
     action: str,
-    calls: CallsFolder | None,
+    source: Named,
     args: tuple[str, ...],
     as_json: bool,
     call: str | None = None,
@@ -100,11 +110,10 @@ def _run(
     if sum(one is not None for one in (event, visit, time)) > 1:
         raise click.UsageError("give one of --event, --visit, --time")
     given: dict[str, Any] = dict(map(argument, args))
-    library = None if calls is None else calls.library()
     if call is None:
-        tell(ask_calls(action, library, given), as_json)
+        tell(ask_calls(action, source.folder(), given), as_json)
     else:
-        tell(ask(action, call, library, session, Where(event, visit, time), given), as_json)
+        tell(ask(action, call, source, session, Where(event, visit, time), given), as_json)
 
 
 def tell(told: Answer, as_json: bool) -> None:

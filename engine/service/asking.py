@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 import msgspec
@@ -18,9 +18,12 @@ from engine.model.errors import EngineError
 from engine.service import answers
 from engine.service.arguments import BODY_BYTES
 from engine.service.dispatcher import NEW, Answer, answer
-from engine.service.library import Beside, Folder, Library, Nothing, OnePath, Opened
+from engine.service.library import Beside, Folder, Library, Nothing, Opened
 from engine.sources.contents import TURNS
 from engine.workspace.discovery import is_call
+
+if TYPE_CHECKING:
+    from engine.service.actioncli import Named
 
 
 def do(library: Library, source: str, stream: bool, out: BinaryIO) -> EngineError | None:
@@ -94,14 +97,14 @@ class Where(msgspec.Struct, frozen=True):
 
 
 def ask(
-    name: str, named: str, folder: Folder | None, session: str | None, where: Where, args: dict[str, Any]
+    name: str, named: str, source: Named, session: str | None, where: Where, args: dict[str, Any]
 ) -> Answer:
     """Answer the request that a subcommand stands for; the same bytes as any client gets.
 
     Args:
         name: The action.
         named: The call: a path or, in a folder of calls, a session id.
-        folder: The folder of calls, where one is named.
+        source: Where calls come from.
         session: Which session of a path, where there are several.
         where: The cursor.
         args: The action's arguments.
@@ -109,13 +112,14 @@ def ask(
     Raises:
         EngineError: The call can't be opened, or there is no such place in it.
     """
+    folder = source.folder()
     if folder is not None and not os.path.lexists(named):
         library: Library = folder
         call = library.call(named)
         if session not in (None, named):
             raise EngineError("UNKNOWN_SESSION", f"{named} is no call of that session", session=session)
     else:
-        call = OnePath(Path(named)).only(session)
+        call = source.one(named).only(session)
         library = Opened(call) if folder is None else Beside(Opened(call), folder)
     request = {
         "schema": REQUEST, "action": name, "session_id": call.session_id, "cursor": where.place(call),

@@ -14,7 +14,7 @@ import click
 
 from engine import __version__
 from engine.model.errors import EngineError
-from engine.service.actioncli import ActionGroup, CallsFolder
+from engine.service.actioncli import ActionGroup, Named
 
 USAGE, TYPED_ERROR = 2, 3
 _P = ParamSpec("_P")
@@ -62,13 +62,13 @@ def _refuse(error: EngineError) -> NoReturn:
     envvar="RIFF_CALLS",
     help="A folder of calls, asked by session id.",
 )
-@click.option("--verify", is_flag=True, help="Read every call of --calls again, whatever the index says.")
+@click.option("--verify", is_flag=True, help="Read and hash again what is kept of calls that are unchanged.")
 @click.pass_context
 def main(ctx: click.Context, calls: Path | None, verify: bool) -> None:
     """Answer questions about retained voice calls."""
     if ctx.invoked_subcommand != "serve" and "RIFF_DEBUG" not in os.environ:
         logging.getLogger("riff").addHandler(logging.NullHandler())  # no traceback reaches a user
-    ctx.obj = None if calls is None else CallsFolder(calls, verify)
+    ctx.obj = Named(calls, verify)
 
 
 _CALL = click.argument("call", type=click.Path(path_type=Path))
@@ -120,20 +120,20 @@ def doctor(call: Path, as_json: bool) -> None:
 @click.option("--jsonl", is_flag=True, help="One request a line, over one session.")
 @click.pass_obj
 @typed_errors
-def do_requests(calls: CallsFolder | None, words: tuple[str, ...], jsonl: bool) -> None:
+def do_requests(source: Named, words: tuple[str, ...], jsonl: bool) -> None:
     """Answer the REQUEST of a file, or of standard input, about CALL; with --calls about any call there."""
     from engine.service.asking import do, names_a_call
-    from engine.service.library import Beside, Library, OnePath
+    from engine.service.library import Beside, Library
 
     if len(words) > 2:
         raise click.UsageError("too many words")
-    if not words and calls is None:
+    folder = source.folder()
+    library: Library | None = folder
+    if words and (folder is None or len(words) == 2 or names_a_call(words[0])):
+        named = source.one(words[0])
+        library, words = named if folder is None else Beside(named, folder), words[1:]
+    if library is None:
         raise click.UsageError("name a call, or a folder of calls with --calls")
-    library: Library | None = None if calls is None else calls.library()
-    if words and (calls is None or len(words) == 2 or names_a_call(words[0])):
-        named: Library = OnePath(Path(words[0]))
-        library, words = named if calls is None else Beside(named, calls.library()), words[1:]
-    assert library is not None
     refused = do(library, words[0] if words else "-", jsonl, sys.stdout.buffer)
     if refused is not None:
         click.echo(f"riff-engine: {refused.code}: {refused.message}", err=True)
@@ -150,9 +150,10 @@ def do_requests(calls: CallsFolder | None, words: tuple[str, ...], jsonl: bool) 
 )
 @click.pass_obj
 @typed_errors
-def serve(calls: CallsFolder | None, port: int, path: Path | None, token_file: Path | None) -> None:
+def serve(source: Named, port: int, path: Path | None, token_file: Path | None) -> None:
     """Serve the calls below --calls over HTTP, on the loopback interface only."""
-    if calls is None:
+    library = source.folder()
+    if library is None:
         raise click.UsageError("name the folder of calls with --calls")
     try:
         from engine.service.http.serve import listening, token_from
@@ -164,7 +165,6 @@ def serve(calls: CallsFolder | None, port: int, path: Path | None, token_file: P
 
     kept = token_file or user_state_path("riff-tui", appauthor=False) / "token"
     token = token_from(kept)
-    library = calls.library()
     library.rows()  # a folder that can't be read is said now
     bound = listening(port, path)
     run(library, token, bound, lambda where: click.echo(f"{where}  token: {kept}", err=True))

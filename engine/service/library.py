@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from engine.hydrate.call import Call
-from engine.hydrate.pipeline import open_call
 from engine.model.calls import CallRow
 from engine.model.errors import EngineError
+from engine.workspace.columncache import ColumnCache
 from engine.workspace.discovery import signature
 
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ class Opened(_NoFolder):
 class OnePath(_NoFolder):
     """The sessions of one path, opened when they are asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, cache: ColumnCache | None = None) -> None:
         self._path = path
+        self._cache = ColumnCache() if cache is None else cache
         self._open: dict[str | None, Call] = {}
 
     def only(self, session_id: str | None = None) -> Call:
@@ -74,7 +75,8 @@ class OnePath(_NoFolder):
             EngineError: As `open_call`.
         """
         if session_id not in self._open:
-            call = open_call(self._path, session=session_id)
+            call = self._cache.open(self._path, session=session_id)
+            self._cache.keep_beside()
             self._open[session_id] = self._open[call.session_id] = call
         return self._open[session_id]
 
@@ -132,8 +134,9 @@ class _Kept(NamedTuple):
 class Folder:
     """The calls below a folder. Safe with several threads; a call that has changed is opened anew."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, cache: ColumnCache | None = None) -> None:
         self._store = store
+        self._cache = ColumnCache() if cache is None else cache
         self._open: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -155,7 +158,9 @@ class Folder:
         if row.error is not None:
             raise EngineError(row.error.code, row.error.message)
         before = signature(self._store.root, row.path)
-        return _Kept(row.path, before, open_call(self._store.root / row.path, session=session_id))
+        call = self._cache.open(self._store.root / row.path, session=session_id)
+        self._cache.keep_beside()
+        return _Kept(row.path, before, call)
 
     def rows(self) -> list[CallRow]:
         """Every call, the newest first."""

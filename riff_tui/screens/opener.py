@@ -6,7 +6,7 @@ import threading
 
 from engine.model.errors import EngineError
 from riff_tui.messages import Failed, Heard, Loading, Opened, Seen
-from riff_tui.opening import Request, hear, open_view
+from riff_tui.opening import Opening, Request
 from riff_tui.screens.motions import Motions
 from riff_tui.viewstate import ViewState, with_fields
 
@@ -20,6 +20,7 @@ class Opener(Motions):
     def __init__(self, request: Request) -> None:
         super().__init__(ViewState(title=request.path.name or str(request.path)))
         self.request = request
+        self._opening = Opening(request)
         self.stopped = threading.Event()
         self._looks = False
 
@@ -38,7 +39,7 @@ class Opener(Motions):
     def _open(self) -> None:
         """Runs in a thread: whatever happens comes back as a message."""
         try:
-            view = open_view(self.request, self.view, self._progress, self.stopped.is_set)
+            view = self._opening.view(self.view, self._progress, self.stopped.is_set)
         except EngineError as error:
             self.post_message(Failed(error.code, error.message))
         except OSError as error:
@@ -48,12 +49,14 @@ class Opener(Motions):
         else:
             self.post_message(Opened(view))
             self._hear(view)
+            if not self.stopped.is_set():
+                self._opening.keep()
 
     def _hear(self, view: ViewState) -> None:
         """Build the conversation lane; in a long call the other panes work meanwhile."""
         trouble = ""
         try:
-            hear(view)
+            self._opening.hear(view)
         except EngineError as error:
             trouble = f"{error.code}: {error.message}"
         except Exception as error:

@@ -91,12 +91,12 @@ async def test_quitting_while_hydrating_cancels_it(monkeypatch: pytest.MonkeyPat
 
 
 async def test_esc_cancels_hydration_and_the_app_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stuck(request: Any, view: Any, progress: Any, cancelled: Any) -> None:
+    def stuck(opening: Any, view: Any, progress: Any, cancelled: Any) -> None:
         while not cancelled():
             time.sleep(0.005)
         raise EngineError("CANCELLED", "opening was cancelled")
 
-    monkeypatch.setattr("riff_tui.screens.opener.open_view", stuck)
+    monkeypatch.setattr("riff_tui.opening.Opening.view", stuck)
     async with app_for("consent-restart").run_test(size=(80, 24)) as pilot:
         await pilot.pause(0.05)
         await pilot.press("escape")
@@ -108,7 +108,7 @@ async def test_a_bug_in_hydration_is_one_line(monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: Any) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("riff_tui.screens.opener.open_view", broken)
+    monkeypatch.setattr("riff_tui.opening.Opening.view", broken)
     async with app_for("consent-restart").run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         assert "INTERNAL" in screen_text(pilot) and "KeyError" in screen_text(pilot)

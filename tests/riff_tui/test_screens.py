@@ -137,12 +137,12 @@ def test_unattributed_lane_of_an_incomplete_call(snap_compare: SnapCompare) -> N
 async def test_content_while_loading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Event()
 
-    def slow(request: Any, view: Any, progress: Callable[[str, float], None], cancelled: Any) -> None:
+    def slow(opening: Any, view: Any, progress: Callable[[str, float], None], cancelled: Any) -> None:
         progress("reading events", 0.25)
         done.wait(5)
         raise EngineError("CANCELLED", "opening was cancelled")
 
-    monkeypatch.setattr("riff_tui.screens.opener.open_view", slow)
+    monkeypatch.setattr("riff_tui.opening.Opening.view", slow)
     async with app_for("property-menu").run_test(size=(120, 40)) as pilot:
         for _ in range(100):
             await pilot.pause(0.02)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ LONG, SHORT, PAINTED, WIDE = 1_000_000, 1_000, 500, 100_000
 ROUNDS = 9
 TIMES, MEMORY_TIMES, STEP_TIMES, PAINT_TIMES = 4.0, 3.0, 1.5, 2.0
 STEP, KEY = 0.001, 0.05
+AGAIN = 0.05
 DISPATCH, PLAIN, ASKED, CANCEL = 0.0002, 0.05, 2.0, 0.1
 
 
@@ -56,6 +58,24 @@ def hydration() -> list[Figure]:
         Figure("the conversation lane behind it", seconds(median([one["lane"] for one in found])), how=how),
         Figure("the artifact's bytes", seconds(artifact["artifact"]),
                how=f"{megabytes(artifact['artifact_bytes'])} of JSON, once"),
+    ]  # fmt: skip
+
+
+def reopening() -> list[Figure]:
+    """Opening a long call that has not changed, from its kept columns."""
+    call = str(cached_call(LONG))
+    with tempfile.TemporaryDirectory() as folder:
+        first = child("reopening", call, folder)
+        again = [child("reopening", call, folder) for _ in range(ROUNDS)]
+    opened = median([one["open"] for one in again])
+    assert {one["hash"] for one in again} == {first["hash"]}
+    how = f"{LONG:,} events, {megabytes(first['bytes'])} of columns, median of {ROUNDS}"
+    return [
+        Figure("open it the first time", seconds(first["open"]), how="once"),
+        Figure("keep its columns, behind that", seconds(first["keep"]), how="once"),
+        Figure("open it unchanged", seconds(opened), f"≤ {AGAIN:.0%} of the first",
+               f"{opened / first['open']:.1%}", opened <= AGAIN * first["open"], how),
+        Figure("answer the action open then", seconds(median([one["answer"] for one in again])), how=how),
     ]  # fmt: skip
 
 
@@ -127,6 +147,7 @@ def first_paint() -> list[Figure]:
 
 GROUPS: dict[str, Callable[[], list[Figure]]] = {
     "hydration": hydration,
+    "reopening": reopening,
     "memory": memory,
     "steps": steps,
     "commands": commands,

@@ -101,7 +101,8 @@ def place_of(view: ViewState) -> Cursor:
 
 def hear(call: Call) -> None:
     """Build the conversation lane, which takes a while in a long call; the engine keeps it."""
-    projection.conversation_count(call)
+    if projection.conversation_count(call):
+        projection.conversation_item(call, 0)
 
 
 def spoken(call: Call, turn: int | None) -> tuple[Turn | None, Turn | None]:

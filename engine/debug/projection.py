@@ -19,7 +19,7 @@ from engine.debug.place import event_of, micro_count, place_of, reading_end
 from engine.debug.values import context, values_read, variables
 from engine.hydrate.beats import beats as beats_of
 from engine.hydrate.call import Call
-from engine.hydrate.conversation import conversation
+from engine.hydrate.conversation import conversation, item_count
 from engine.hydrate.document import goal as declared_goal
 from engine.hydrate.edgetable import edge_table
 from engine.hydrate.envelope import envelope
@@ -252,7 +252,7 @@ def status(call: Call, cursor: Cursor) -> Status:
 
 def conversation_count(call: Call) -> int:
     """How many items the conversation lane has."""
-    return conversation(call).count
+    return item_count(call)
 
 
 def conversation_item(call: Call, number: int) -> Turn:

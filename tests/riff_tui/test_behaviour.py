@@ -65,7 +65,7 @@ async def test_a_bad_folder_is_shown_and_is_an_error_for_the_shell(tmp_path: Pat
 
 
 async def test_quitting_while_hydrating_cancels_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.hydrate import pipeline
+    from engine.workspace import columncache
 
     cancelled = threading.Event()
 
@@ -78,7 +78,7 @@ async def test_quitting_while_hydrating_cancels_it(monkeypatch: pytest.MonkeyPat
             time.sleep(0.01)
 
     done = cancelled
-    monkeypatch.setattr(pipeline, "open_call", slow)
+    monkeypatch.setattr(columncache, "open_call", slow)
     app = app_for("consent-restart")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause(0.1)
@@ -160,7 +160,7 @@ async def test_a_call_that_vanishes_is_said_and_what_was_read_still_works(tmp_pa
 
 async def test_the_conversation_comes_after_the_other_panes(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = threading.Event()
-    monkeypatch.setattr("riff_tui.screens.opener.hear", lambda view: slow.wait(5))
+    monkeypatch.setattr("riff_tui.opening.Opening.hear", lambda *_: slow.wait(5))
     async with app_for("property-menu").run_test(size=(80, 24)) as pilot:
         for _ in range(100):
             await pilot.pause(0.01)
@@ -179,10 +179,10 @@ async def test_the_conversation_comes_after_the_other_panes(monkeypatch: pytest.
 
 
 async def test_a_conversation_that_fails_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: Any) -> None:
+    def broken(*_: Any) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("riff_tui.screens.opener.hear", broken)
+    monkeypatch.setattr("riff_tui.opening.Opening.hear", broken)
     async with opened("property-menu", size=(80, 24)) as pilot:
         await pilot.press("4", "escape", "n")
         text = screen_text(pilot)

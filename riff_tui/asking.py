@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.debug import cursor as moves
-from engine.debug import projection
-from engine.debug.seek import reading
-from engine.hydrate.summary import first_divergence
 from engine.model.artifact import Cell, Turn
 from engine.model.views import Cursor, Stop
-from riff_tui import client
+from riff_tui import client, pages
 from riff_tui.spans import SEVERITY
 from riff_tui.viewstate import Answers, ViewState, with_fields
 
 if TYPE_CHECKING:
     from engine.hydrate.call import Call
 
-GRAVEST = ("error", "warning", "info")
 MARKED = 1_000
 """Findings that get a mark on the scrollbar."""
 SHOWN = ["variables", "context", "edges"]
@@ -35,12 +30,12 @@ SPOKEN_BACK = 200
 
 def first_view(view: ViewState, call: Call, cursor: Cursor) -> ViewState:
     """The view of a call that was just opened."""
-    first = first_divergence(call.findings)
-    divergent = moves.at_finding(call, first.finding_id).visit if first is not None else None
-    findings = tuple(sorted(call.findings, key=lambda finding: GRAVEST.index(finding.severity)))
+    lists = pages.of(call)
+    first = lists.opened.divergence
+    divergent = None if first is None else client.seek(call, finding_id=first.finding_id).visit
     marked = tuple(
-        (moves.at_finding(call, finding.finding_id), SEVERITY[finding.severity][1])
-        for finding in findings[:MARKED]
+        (pages.cursor_of(call, number), SEVERITY[finding.severity][1])
+        for number, finding in enumerate(lists.findings[:MARKED])
         if finding.event_id is not None or finding.visit_id is not None
     )
     return ask(
@@ -50,28 +45,29 @@ def first_view(view: ViewState, call: Call, cursor: Cursor) -> ViewState:
             opened_call=call,
             cursor=cursor,
             divergent=divergent,
-            findings=findings,
+            complete=lists.opened.summary.completeness == "complete",
             marked=marked,
         )
     )
 
 
 def ask(view: ViewState) -> ViewState:
-    """The view with the engine's answers at its place; a trail that is still true is kept."""
+    """The view with the engine's answers at its place."""
     call, old = view.call, view.asked
     place = place_of(view)
     here = client.ask(call, "inspect_event", view.cursor, fields=[*SHOWN, "clock_ms"])
     shown = here if place == view.cursor else client.ask(call, "inspect_event", place, fields=SHOWN)
-    turn = projection.conversation_index(call, view.cursor) if view.talk == "ready" else None
-    same_visit = old is not None and old.visit == view.cursor.visit
+    turn = None
+    if view.talk == "ready":
+        turn = client.ask(call, "inspect_conversation", view.cursor, fields=[]).result.index
     answers = Answers(
         place=place,
         visit=view.cursor.visit,
-        visit_id=projection.visit_id(call, place.visit),
+        visit_id="" if shown.cursor is None else shown.cursor.visit_id or "",
         variables=shown.projection["variables"],
         context=shown.projection["context"],
         edges=shown.projection["edges"],
-        crumbs=old.crumbs if old and same_visit else projection.breadcrumb(call, view.cursor),
+        visits=pages.of(call).visits,
         event_id=None if here.cursor is None else here.cursor.event_id,
         clock_ms=here.projection["clock_ms"],
         clock="none" if here.result is None else here.result["clock"],
@@ -95,14 +91,13 @@ def place_of(view: ViewState) -> Cursor:
     look, cursor = view.look, view.cursor
     if look is None or look == cursor.visit:
         return cursor
-    last = max(0, projection.micro_count(view.call, look) - 1)
+    last = max(0, pages.of(view.call).visits[look].micro_events - 1)
     return Cursor(look, last if look < cursor.visit else 0)
 
 
 def hear(call: Call) -> None:
     """Build the conversation lane, which takes a while in a long call; the engine keeps it."""
-    if projection.conversation_count(call):
-        projection.conversation_item(call, 0)
+    len(pages.of(call).items)
 
 
 def spoken(call: Call, turn: int | None) -> tuple[Turn | None, Turn | None]:
@@ -111,8 +106,9 @@ def spoken(call: Call, turn: int | None) -> tuple[Turn | None, Turn | None]:
     agent: Turn | None = None
     if turn is None:
         return None, None
+    items = pages.of(call).items
     for index in range(turn, max(-1, turn - SPOKEN_BACK), -1):
-        item = projection.conversation_item(call, index)
+        item = items[index]
         if caller is None and item.lane in ("caller", "dtmf"):
             caller = item
         if agent is None and item.lane == "agent":
@@ -136,8 +132,9 @@ def move(view: ViewState, motion: str, count: int) -> Stop:
         case "edge":
             return _moved(view, "seek", **{"end" if forth else "start": True})
         case "same":  # from its entry, so that back leads to the visit before, also from inside
-            at_entry = with_fields(view, cursor=moves.entry(view.call, view.cursor).cursor)
-            state = projection.state_id(view.call, view.cursor.visit)
+            at_entry = with_fields(view, cursor=_moved(view, "reverse_out").cursor)
+            visits = pages.of(view.call).visits
+            state = visits[view.cursor.visit].state_id if visits else ""
             stop = _moved(at_entry, "seek", count=times, **{way: {"state": state}})
             return stop if stop.cursor != at_entry.cursor else Stop(view.cursor, stop.at)
         case _:
@@ -150,22 +147,12 @@ def _moved(view: ViewState, action: str, **args: Any) -> Stop:
 
 
 def seek(view: ViewState, **where: Any) -> Cursor:
-    """A place that is named, as ``seek`` names it.
+    """A place that is named, as ``seek`` names it; ``place`` takes what a person typed.
 
     Raises:
         EngineError: There is none of that name.
     """
-    return _moved(view, "seek", **where).cursor
-
-
-def goto(view: ViewState, text: str) -> Cursor:
-    """The place that a person typed.
-
-    Raises:
-        EngineError: As `reading`, or there is none of that name.
-    """
-    named = reading(view.call, text)
-    return seek(view, **{named.argument: named.value})
+    return client.seek(view.call, view.cursor, **where)
 
 
 def run(view: ViewState, reverse: bool, count: int, cancelled: Callable[[], bool]) -> Stop:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine.debug import projection
 from engine.debug.text import brief
 from engine.model.artifact import Cell, Edge
+from riff_tui import client, pages
 from riff_tui.content import Target
 from riff_tui.panes.cells import cell_span
 from riff_tui.spans import Span, Spans
 from riff_tui.text import clean, plural
 from riff_tui.viewstate import ViewState
+
+if TYPE_CHECKING:
+    from engine.hydrate.call import Call
 
 LONGEST = 4_000
 """Characters of one string that are shown."""
@@ -30,17 +33,14 @@ Detail = tuple[str, list[Spans]]
 def describe(view: ViewState, target: Target) -> Detail:
     """Title and lines of a row."""
     call = view.call
+    lists = pages.of(call)
     if target.kind == "event" and target.visit is not None and target.index is not None:
-        row = projection.event_row(call, target.visit, target.index)
-        return f"{row.event_id}  {row.kind}", json_lines(
-            projection.event_payload(call, target.visit, target.index)
-        )
+        return _of_event(call, lists.events(target.visit)[target.index].event_id)
     index = target.index or 0
     if target.kind == "unattributed":
-        event = projection.unattributed_row(call, index)
-        return f"{event.event_id}  {event.kind}", json_lines(projection.unattributed_envelope(call, index))
+        return _of_event(call, lists.lane[index].event_id)
     if target.kind == "turn":
-        return _of_struct(target.name or "", projection.conversation_item(call, index))
+        return _of_struct(target.name or "", lists.items[index])
     if target.kind == "edge":
         edge: Edge = view.answers.edges.rows[index]
         return _of_struct(edge.edge_id, edge)
@@ -58,6 +58,13 @@ def describe(view: ViewState, target: Target) -> Detail:
         return slot.slot, lines
     field = view.answers.context[index]
     return field.field, [*_cell("entry", field.entry), *_cell("exit", field.exit)]
+
+
+def _of_event(call: Call, event_id: str) -> Detail:
+    """The whole envelope of an event."""
+    at = client.seek(call, event_id=event_id)
+    envelope = client.ask(call, "inspect_event", at, fields=[]).result
+    return f"{event_id}  {envelope['kind']}", json_lines(envelope)
 
 
 def _access(glyph: str, label: str, event_id: str | None) -> Spans:

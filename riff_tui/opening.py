@@ -46,7 +46,6 @@ class Opening:
         Raises:
             EngineError: The call can't be opened, or `cancelled` said so.
         """
-        from engine.debug import cursor as moves
         from engine.workspace.columncache import ColumnCache
         from riff_tui import asking
         from riff_tui.panes import table  # noqa: F401  # imported here, so that the app need not wait for it
@@ -64,7 +63,7 @@ class Opening:
         try:
             cursor = first_cursor(request, call)
         except EngineError as error:
-            cursor = moves.opening(call)
+            cursor = opening(call)
             view = with_fields(view, notice=(f"{error.code}: {error.message}", "bad"))
         return asking.first_view(view, call, cursor)
 
@@ -81,15 +80,28 @@ class Opening:
 
 
 def first_cursor(request: Request, call: Call) -> Cursor:
-    """The cursor that a request names."""
-    from engine.debug import cursor as place
+    """The cursor that a request names.
 
-    if request.where == "at":
-        return place.at_event(call, request.place)
-    if request.where == "visit":
-        return place.at_visit(call, request.place)
-    if request.where == "time":
-        return place.at_time(call, float(request.place))
-    if request.where == "finding":
-        return place.at_finding(call, request.place)
-    return place.opening(call)
+    Raises:
+        EngineError: There is none of that name.
+    """
+    from riff_tui import client
+
+    match request.where:
+        case "at":
+            return client.seek(call, event_id=request.place)
+        case "visit":
+            return client.seek(call, visit_id=request.place)
+        case "time":
+            return client.seek(call, time_ms=float(request.place))
+        case "finding":
+            return client.seek(call, finding_id=request.place)
+    return opening(call)
+
+
+def opening(call: Call) -> Cursor:
+    """Where a call opens: its first divergence (contract 7.1), else the start."""
+    from riff_tui import client, pages
+
+    first = pages.of(call).opened.summary.first_divergence
+    return client.seek(call, start=True) if first is None else client.seek(call, finding_id=first)

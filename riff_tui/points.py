@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.debug import breakpoints
-from engine.debug.breakpoints import Breakpoint
+from engine.model.breakpoint import Breakpoint
+from riff_tui import client
 
 if TYPE_CHECKING:
     from engine.hydrate.call import Call
@@ -26,6 +26,6 @@ def points_from(call: Call, text: str) -> tuple[Breakpoint, ...]:
     """
     made: dict[str, Breakpoint] = {}
     for word in filter(None, map(str.strip, text.split(","))):
-        point = breakpoints.parse(call, word.removeprefix("-").strip())
+        point = client.breakpoint(call, word.removeprefix("-").strip())
         made[point.text] = msgspec.structs.replace(point, enabled=not word.startswith("-"))
     return tuple(made.values())

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from engine.model.artifact import Finding, Turn
-from engine.model.views import ContextRow, Crumb, Cursor, EdgeTable, VariableRow
+from engine.model.artifact import Turn
+from engine.model.views import ContextRow, Cursor, EdgeTable, VariableRow
 
 if TYPE_CHECKING:
-    from engine.debug.breakpoints import Breakpoint
     from engine.hydrate.call import Call
+    from engine.model.breakpoint import Breakpoint
+    from engine.service.actions.lists import VisitRow
 
 Phase = Literal["loading", "ready", "failed"]
 
@@ -24,7 +25,7 @@ class Answers(msgspec.Struct, frozen=True):
         place: The cursor of these answers: the event cursor, or a visit that is looked at.
         visit: The visit of the event cursor.
         event_id, clock_ms, clock: The event at the cursor, its call clock and where that is from.
-        crumbs: The whole trail of visits.
+        visits: All visits of the call, for the trail.
         turn: The last item of the conversation lane at or before the cursor; None before the lane is there.
         spoken: The last caller line that was acted on and the last agent line, at or before the cursor.
     """
@@ -35,7 +36,7 @@ class Answers(msgspec.Struct, frozen=True):
     variables: list[VariableRow]
     context: list[ContextRow]
     edges: EdgeTable
-    crumbs: Sequence[Crumb]
+    visits: Sequence[VisitRow]
     event_id: str | None
     clock_ms: float | int | None
     clock: str
@@ -62,7 +63,7 @@ class ViewState(msgspec.Struct, frozen=True):
         pending: Digits of a count that wait for their motion.
         size: Columns and rows of the terminal.
         deck: The pane that shares a small screen with the events.
-        findings: All findings, the gravest first.
+        complete: Whether the evidence is.
         marked: Where findings stand, with the role of their mark.
     """
 
@@ -88,7 +89,7 @@ class ViewState(msgspec.Struct, frozen=True):
     narrow: bool = False
     deck: str = "call"
     breakpoints: tuple[Breakpoint, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    complete: bool = False
     marked: tuple[tuple[Cursor, str], ...] = ()
     opened_call: Call | None = None
     asked: Answers | None = None

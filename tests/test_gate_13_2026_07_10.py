@@ -22,8 +22,14 @@ from tests.service.asked import shell
 WALK = (
     *("s", "i", "n", "3", "s", "o", "O", "f", "F", "N", "I", "G", "g", "w", "e", "E"),
     *("c", "H", "L", "colon", "2", "s", "enter"),
+    *("1", "enter", "escape", "b", "2", "enter", "escape", "3", "4", "enter", "escape", "5", "6"),
 )
-"""Motions both ways, counts, a look at another visit, and a place that was typed."""
+"""Motions both ways, counts, a look at a visit, a place that was typed, a breakpoint, and every pane."""
+ASKED = {
+    *("open", "list_visits", "list_events", "list_conversation", "list_findings"),
+    *("inspect_event", "inspect_conversation", "set_breakpoint"),
+    *("seek", "step_into", "step_back", "step_over", "step_out", "reverse_out"),
+}
 
 
 @pytest.mark.parametrize("name", ["property-menu", "legacy-ring"])
@@ -43,7 +49,7 @@ async def test_gate_13_app_cli_and_api_give_the_same_projection_and_hash(
             await pilot.press(key)
             await pilot.pause()
     actions = {request.action for request, _ in told}
-    assert actions >= {"inspect_event", "seek", "step_into", "step_back", "step_over", "step_out"}
+    assert actions >= ASKED
     bodies = [canonical(msgspec.to_builtins(request)) for request, _ in told]
     shown = [canonical(msgspec.to_builtins(response)) for _, response in told]
     assert all(response.determinism_hash for _, response in told)

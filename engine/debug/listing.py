@@ -19,6 +19,7 @@ from engine.debug.seek import at_visit
 from engine.hydrate.call import KIND_CODES, Call
 from engine.model.artifact import Finding
 from engine.model.errors import EngineError
+from engine.model.findings import SEVERITIES
 
 Numbers = NDArray[np.int64]
 
@@ -125,6 +126,15 @@ def findings(
         for one in chosen
         if (code is None or one.code == code) and in_range(start_ms, end_ms, one.clock_ms, None)
     ]
+
+
+def gravest_first(call: Call, chosen: Sequence[Finding]) -> Sequence[Finding]:
+    """Findings by severity, those of one severity as they stood; all of a call are sorted once."""
+
+    def ordered() -> list[Finding]:
+        return sorted(chosen, key=lambda one: SEVERITIES.index(one.severity))
+
+    return index(call).once("gravest first", ordered) if chosen is call.findings else ordered()
 
 
 def in_range(start_ms: float | None, end_ms: float | None, begin: float | None, end: float | None) -> bool:

@@ -6,8 +6,7 @@ ids are empty text; only functions that name one row raise there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,22 +15,20 @@ from engine.debug.evidence import access_here
 from engine.debug.index import index
 from engine.debug.meaning import meaning
 from engine.debug.place import event_of, micro_count, place_of, reading_end
-from engine.debug.values import context, values_read, variables
+from engine.debug.values import context, variables
 from engine.hydrate.beats import beats as beats_of
 from engine.hydrate.call import Call
-from engine.hydrate.conversation import conversation, item_count
+from engine.hydrate.conversation import conversation
 from engine.hydrate.document import goal as declared_goal
 from engine.hydrate.edgetable import edge_table
 from engine.hydrate.envelope import envelope
 from engine.model.artifact import Beat, Finding, Turn
 from engine.model.errors import EngineError
-from engine.model.views import Crumb, Cursor, EdgeTable, EventRow, Status
+from engine.model.views import Cursor, EdgeTable, EventRow, Status
 
 __all__ = [
-    "Trail",
     "access_here",
     "beats",
-    "breadcrumb",
     "context",
     "conversation_count",
     "conversation_index",
@@ -49,7 +46,6 @@ __all__ = [
     "unattributed_envelope",
     "unattributed_near",
     "unattributed_row",
-    "values_read",
     "variables",
     "visit_count",
     "visit_findings",
@@ -90,36 +86,6 @@ def visit_findings(call: Call, visit: int) -> list[Finding]:
 def beats(call: Call, visit: int) -> dict[str, Beat]:
     """The six beats of a visit (contract 2.9)."""
     return beats_of(call, visit) if 0 <= visit < len(call.visits) else {}
-
-
-class Trail(Sequence[Crumb]):
-    """Every visit of a call as a crumb, made when it is looked at."""
-
-    def __init__(self, call: Call, current: int) -> None:
-        self._call = call
-        self._current = current
-
-    def __len__(self) -> int:
-        return len(self._call.visits)
-
-    @overload
-    def __getitem__(self, place: int) -> Crumb: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[Crumb]: ...
-
-    def __getitem__(self, place: int | slice) -> Crumb | list[Crumb]:
-        numbers = range(len(self))[place]
-        return [self._crumb(one) for one in numbers] if isinstance(numbers, range) else self._crumb(numbers)
-
-    def _crumb(self, visit: int) -> Crumb:
-        found = len(self._call.findings_of(visit))
-        return Crumb(visit, self._call.visits[visit].visit_id, visit == self._current, found)
-
-
-def breadcrumb(call: Call, cursor: Cursor) -> Trail:
-    """The whole trail of visits, the cursor's marked."""
-    return Trail(call, cursor.visit)
 
 
 # Events.
@@ -252,7 +218,7 @@ def status(call: Call, cursor: Cursor) -> Status:
 
 def conversation_count(call: Call) -> int:
     """How many items the conversation lane has."""
-    return item_count(call)
+    return conversation(call).count
 
 
 def conversation_item(call: Call, number: int) -> Turn:

@@ -165,5 +165,5 @@ def _unknown(name: str) -> Named:
     if not name.startswith("#") and re.search(r"#\d+\Z", name, re.ASCII):
         return Named("visit_id", name)
     raise EngineError(
-        "BAD_ARGUMENT", f"{shown(name) or 'nothing'} is no place: write {ACCEPTED}", argument="where"
+        "BAD_ARGUMENT", f"{shown(name) or 'nothing'} is no place: write {ACCEPTED}", argument="args.place"
     )

@@ -9,8 +9,7 @@ import msgspec
 from engine.canonical import encode_trusted
 from engine.debug.evidence import access_here, context_access_here
 from engine.debug.index import index
-from engine.debug.place import cursor_of, event_of
-from engine.debug.seek import find_event
+from engine.debug.place import event_of
 from engine.hydrate.access import no_evidence
 from engine.hydrate.call import KIND_CODES, Call
 from engine.hydrate.classified import classification
@@ -19,7 +18,7 @@ from engine.hydrate.marks import agree, holds_mark
 from engine.hydrate.redaction import redactor
 from engine.hydrate.timeline import START, UNSET, Gone, Point
 from engine.hydrate.variables import cell, cursor_point, entry_point, exit_point
-from engine.model.artifact import Cell, Guard
+from engine.model.artifact import Cell
 from engine.model.views import Access, ContextRow, Cursor, VariableRow
 from engine.sources import tolerant
 
@@ -195,20 +194,6 @@ def _differ(entry: Point, now: Point) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return one != other
     return encode_trusted(one) != encode_trusted(other)
-
-
-def values_read(call: Call, guard: Guard) -> list[tuple[str, Cell]]:
-    """What the slots that a guard read held at the guard's own event, wherever the cursor is."""
-    event = find_event(call, guard.event_id)
-    if event is None:
-        return []
-    visit, known = cursor_of(call, event).visit, index(call).slot_names(call)
-    return [
-        (slot, cell(call, slot, cursor_point(call, visit, slot, event)))
-        if slot in known
-        else (slot, Cell("unavailable", reason="no_such_slot"))
-        for slot in guard.slots_read
-    ]
 
 
 def context(call: Call, cursor: Cursor) -> list[ContextRow]:

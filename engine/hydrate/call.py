@@ -134,8 +134,6 @@ class Call:
     completeness_reasons: list[str]
     summary: Summary
     artifact_hash: str
-    conversation_items: int | None = None
-    """Items of the conversation lane, where they were counted when the call was kept."""
     raised: list[Raised]
     """What the stages raised while they worked; the finding rules add theirs."""
 

@@ -82,11 +82,6 @@ def conversation(call: Call) -> Conversation:
     return Conversation(call, index)
 
 
-def item_count(call: Call) -> int:
-    """How many items the lane has; where that was kept, the lane is not built for it."""
-    return conversation(call).count if call.conversation_items is None else call.conversation_items
-
-
 def items_until(call: Call, event: int) -> int:
     """The last item of the lane that begins at or before an event, or -1."""
     return conversation(call).items_until(event)

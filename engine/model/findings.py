@@ -8,6 +8,9 @@ import msgspec
 
 from engine.model.artifact import Severity
 
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""The gravest first."""
+
 
 class FindingKind(msgspec.Struct, frozen=True):
     """One row of the table.

@@ -91,15 +91,6 @@ class ContextChange(msgspec.Struct, frozen=True):
     cell: Cell
 
 
-class Crumb(msgspec.Struct, frozen=True):
-    """One visit in the breadcrumb."""
-
-    index: int
-    visit_id: str
-    current: bool
-    findings: int
-
-
 class EdgeTable(msgspec.Struct, frozen=True):
     """The exits of a visit at a place, and the verdict that decides them."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.model.views import Crumb
 from riff_tui.actions import footer
 from riff_tui.spans import Span, Spans, sides, width_of
 from riff_tui.text import clean, cut, seconds
@@ -26,35 +25,33 @@ def breadcrumb(view: ViewState, width: int) -> list[Spans]:
         return [small]
     if view.phase != "ready":
         return [sides(((" ", ""), (view.title, "strong")), (), width)]
-    crumbs = view.answers.crumbs
-    if not crumbs:
+    visits = view.answers.visits
+    if not visits:
         return [sides(((" — no visit was recorded", "warn"),), mode(view), width)]
-    closed = len(crumbs) - len(view.open_visits)
+    closed = len(visits) - len(view.open_visits)
     right: Spans = (((f"{closed:,} unopened ", "dim"),) if closed > 0 else ()) + mode(view)
     room = width - width_of(right) - 2
     first = last = view.shown_visit
     trail = _trail(view, first, last)
-    for _ in crumbs:
-        grown = trail
-        for wider in ((max(0, first - 1), last), (first, min(len(crumbs) - 1, last + 1))):
-            longer = _trail(view, *wider)
-            if wider != (first, last) and width_of(longer) <= room:
-                (first, last), grown = wider, longer
-        if grown is trail:
-            break
-        trail = grown
+    grows = True
+    while grows:
+        grows = False
+        for before, behind in ((1, 0), (0, 1)):
+            wider = max(0, first - before), min(len(visits) - 1, last + behind)
+            if wider != (first, last) and width_of(longer := _trail(view, *wider)) <= room:
+                (first, last), trail, grows = wider, longer, True
     return [sides(trail, right, width)]
 
 
 def _trail(view: ViewState, first: int, last: int) -> Spans:
     """The visits from one to another, and how many are before and after them."""
-    crumbs = view.answers.crumbs
+    visits = view.answers.visits
     spans: list[Span] = [(" ", "")]
     if first:
         spans.append((f"{first:,} before › ", "dim"))
-    for crumb in crumbs[first : last + 1]:
-        spans += [*_crumb(crumb, view), (" › " if crumb.index < len(crumbs) - 1 else "", "dim")]
-    more = len(crumbs) - 1 - last
+    for visit in range(first, last + 1):
+        spans += [*_crumb(visit, view), (" › " if visit < len(visits) - 1 else "", "dim")]
+    more = len(visits) - 1 - last
     return (*spans, (f"{more:,} more", "dim")) if more else tuple(spans)
 
 
@@ -66,17 +63,18 @@ def _too_small(view: ViewState) -> Spans:
     return ((f" {width}×{height} is too small, 80×24 shows all", "warn strong"),)
 
 
-def _crumb(crumb: Crumb, view: ViewState) -> list[Span]:
-    name = cut(clean(crumb.visit_id), LONGEST)
+def _crumb(visit: int, view: ViewState) -> list[Span]:
+    seen = view.answers.visits[visit]
+    name = cut(clean(seen.visit_id), LONGEST)
     spans: list[Span] = []
-    if crumb.index == view.cursor.visit:
+    if visit == view.cursor.visit:
         spans.append((f"▶ {name}", "accent strong"))
-    elif crumb.index == view.look:
+    elif visit == view.look:
         spans.append((f"[{name}]", "strong"))
     else:
         spans.append((name, "dim"))
-    if crumb.findings:
-        spans.append(("!", "bad" if crumb.index == view.divergent else "warn"))
+    if seen.findings:
+        spans.append(("!", "bad" if visit == view.divergent else "warn"))
     return spans
 
 
@@ -111,7 +109,7 @@ def _place(view: ViewState) -> Spans:
     clock = seconds(now.clock_ms)
     if now.clock == "derived":
         clock = f"~{clock}"
-    whole = view.call.completeness == "complete"
+    whole = view.complete
     spans: list[Span] = [(f" {now.event_id or '—'}", "strong"), (f"  {clock}  ", "")]
     spans.append(("✓ complete" if whole else "◐ incomplete", "good" if whole else "warn"))
     if view.cursor.unattributed is not None:

@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from engine.debug import projection
 from engine.model.artifact import Turn
+from riff_tui import pages
 from riff_tui.content import Content, Target, listed
 from riff_tui.spans import Span, Spans, column, width_of
 from riff_tui.text import clean, cut, plural, seconds, wrap
@@ -38,24 +38,25 @@ LEAD = 19
 
 def content(view: ViewState, width: int) -> Content:
     """The rows of the conversation pane at a width."""
-    count = projection.conversation_count(view.call)
+    items = pages.of(view.call).items
+    count = len(items)
     note = listed("complete", plural(count, "item"))
     turn = view.answers.turn
     here = turn if turn is not None and 0 <= turn < count else None
     if count > WRAPPED:
-        call = view.call
         return Content(
             note=note,
             count=count,
-            draw=lambda row, _: one_line(projection.conversation_item(call, row)),
+            draw=lambda row, _: one_line(items[row]),
             current=here,
             select=here,
-            target=lambda row: _target(projection.conversation_item(call, row), row),
+            target=lambda row: _target(items[row], row),
         )
     return _wrapped(view, count, width, note, here)
 
 
 def _wrapped(view: ViewState, count: int, width: int, note: Spans, here: int | None) -> Content:
+    items = pages.of(view.call).items
     blocks, ends = _blocks(view.call, count, width)
 
     def item_at(row: int) -> int:
@@ -77,7 +78,7 @@ def _wrapped(view: ViewState, count: int, width: int, note: Spans, here: int | N
         revision=width,
         current=start if start is None or here is None else start + (blocks[here][0][0] == VISIT),
         select=start,
-        target=lambda row: _target(projection.conversation_item(view.call, item_at(row)), item_at(row)),
+        target=lambda row: _target(items[item_at(row)], item_at(row)),
         item=rows_of,
     )
 
@@ -87,8 +88,9 @@ def _blocks(call: Call, count: int, width: int) -> tuple[list[list[Spans]], list
     """The lines of every item, and where they end; above the first item of a visit stands its name."""
     blocks: list[list[Spans]] = []
     visit: str | None = None
+    items = pages.of(call).items
     for index in range(count):
-        turn = projection.conversation_item(call, index)
+        turn = items[index]
         changed, visit = turn.visit_id != visit, turn.visit_id
         name: list[Spans] = [(VISIT, (f" {visit or 'no visit'}", "dim"))] if changed else []
         blocks.append(name + item_lines(turn, width))

@@ -6,9 +6,9 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from engine.debug import projection
 from engine.debug.text import brief
-from engine.model.artifact import Edge, Guard
+from engine.model.artifact import Cell, Edge, Guard
+from riff_tui import pages
 from riff_tui.content import NOTHING, Content, Target, listed
 from riff_tui.panes.cells import cell_span
 from riff_tui.spans import Span, Spans, width_of
@@ -29,6 +29,8 @@ VERDICT = {
 """Glyph, word and role of each verdict."""
 RESULT = {True: ("✓", "good"), False: ("✗", "dim"), None: ("?", "warn")}
 """Glyph and role of what a guard gave."""
+NO_SLOT = Cell("unavailable", reason="no_such_slot")
+"""What a guard read that is no slot of the call."""
 INDENT = 2
 LEAST = 16
 """Cells that a target needs beside the id of its edge."""
@@ -46,7 +48,7 @@ def content(view: ViewState, width: int) -> Content:
     verdict = f"verdict {table.verdict_event}" if table.verdict_event else "no verdict yet"
     winner = next((at for at, edge in enumerate(table.rows) if edge.verdict == "won"), None)
     note = listed("complete", plural(len(blocks), "edge"), view.answers.visit_id, verdict)
-    if view.call.parts.flow_mismatch is not None and any(edge.from_flow for edge in table.rows):
+    if pages.of(view.call).opened.flow_mismatch is not None and any(edge.from_flow for edge in table.rows):
         note = (("flow of another version", "warn"), (" · ", "dim"), *note)
     return Content(
         note=note,
@@ -111,8 +113,9 @@ def _condition(call: Call, when: str | None, guard: Guard | None, width: int) ->
 
 def _reads(call: Call, guard: Guard) -> list[Spans]:
     """Each slot and context field that a guard read, with the value it had then."""
+    held = pages.of(call).held(guard.event_id) if guard.slots_read else {}
     reads: list[Spans] = [
-        ((f"read {slot} ", "dim"), cell_span(cell, 40)) for slot, cell in projection.values_read(call, guard)
+        ((f"read {slot} ", "dim"), cell_span(held.get(slot, NO_SLOT), 40)) for slot in guard.slots_read
     ]
     for name, found in (guard.context_reads or {}).items():
         reads.append(((f"read {name} ", "dim"), (brief(found, 40), "")))

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.debug import projection
 from engine.model.views import Cursor, EventRow
+from riff_tui import pages
 from riff_tui.content import Content, Target, listed
 from riff_tui.spans import SEVERITY, Spans, column, sides, width_of
 from riff_tui.text import clean, cut, cut_middle, plural, seconds
@@ -71,17 +71,17 @@ class Layout(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _layout(call: Call, opens: frozenset[int], lane_open: bool) -> Layout:
-    visits = projection.visit_count(call)
+    lists = pages.of(call)
+    visits = len(lists.visits)
     ordered = tuple(sorted(visit for visit in opens if 0 <= visit < visits))
     starts: list[int] = []
     sums: list[int] = []
     total = 0
     for visit in ordered:
         starts.append(visit + total)
-        total += projection.micro_count(call, visit)
+        total += lists.visits[visit].micro_events
         sums.append(total)
-    lane = projection.unattributed_count(call)
-    return Layout(visits, ordered, tuple(starts), tuple(sums), lane, lane_open)
+    return Layout(visits, ordered, tuple(starts), tuple(sums), len(lists.lane), lane_open)
 
 
 def layout(view: ViewState) -> Layout:
@@ -94,8 +94,8 @@ def content(view: ViewState) -> Content:
     rows = layout(view)
     current = rows.row_of(view.cursor)
     if view.cursor.unattributed is not None:
-        near = projection.unattributed_near(view.call, view.cursor)
-        current = rows.lane_row + 1 + near if near < rows.lane else current
+        event_id = view.answers.event_id or ""
+        current = rows.lane_row + 1 + pages.of(view.call).lane.number_of(event_id)
     looked = rows.row_of(Cursor(view.shown_visit, -1)) if view.look is not None else current
     note = listed("complete", plural(rows.visits, "visit"))
     if rows.lane:
@@ -121,34 +121,33 @@ def _draw(
         left = ((f"{glyph} unattributed", "warn"), ("  events that no visit can be shown to own", "dim"))
         return sides(left, ((plural(rows.lane, "event"), "warn"),), width)
     if row > rows.lane_row:
-        return _event(
-            projection.unattributed_row(call, row - rows.lane_row - 1), points, width, _columns(call)
-        )
+        return _event(pages.of(call).lane[row - rows.lane_row - 1], points, width, _columns(call))
     visit, micro = rows.event_at(row)
     if micro < 0:
         return _heading(call, visit, visit in rows.opens, visit == divergent, points, width)
-    return _event(projection.event_row(call, visit, micro), points, width, _columns(call))
+    return _event(pages.of(call).events(visit)[micro], points, width, _columns(call))
 
 
 def _heading(
     call: Call, visit: int, is_open: bool, diverges: bool, points: frozenset[str], width: int
 ) -> Spans:
     """A visit: opened or not, its name and goal, when it began, how much is in it, what is wrong with it."""
-    count = projection.micro_count(call, visit)
-    start = seconds(projection.event_row(call, visit, 0).clock_ms) if count else "—"
-    stop = "●" if f"state:{projection.state_id(call, visit)}" in points else " "
-    findings = projection.visit_findings(call, visit)
-    right: list[tuple[str, str]] = [(f"{plural(count, 'event')}", "dim"), (f"{start:>10} ", "dim")]
-    worst = min(findings, key=lambda finding: list(SEVERITY).index(finding.severity), default=None)
-    if worst is None:
+    seen = pages.of(call).visits[visit]
+    start = seconds(seen.first_ms) if seen.micro_events else "—"
+    stop = "●" if f"state:{seen.state_id}" in points else " "
+    right: list[tuple[str, str]] = [
+        (plural(seen.micro_events, "event"), "dim"),
+        (f"{start:>10} ", "dim"),
+    ]
+    if seen.severity is None:
         right.append(("    ", ""))
     else:
-        glyph, role = SEVERITY[worst.severity]
-        right.append((f"{glyph} {len(findings):<2}", role))
+        glyph, role = SEVERITY[seen.severity]
+        right.append((f"{glyph} {seen.findings:<2}", role))
     room = max(8, width - width_of(right) - 3)
-    name = cut_middle(projection.visit_id(call, visit), room)
+    name = cut_middle(seen.visit_id, room)
     left = [(f"{'▾' if is_open else '▸'}{stop}", "dim"), (name, "strong bad" if diverges else "strong")]
-    about = " first divergence" if diverges else f"  {projection.goal(call, visit) or ''}"
+    about = " first divergence" if diverges else f"  {seen.goal or ''}"
     left.append((cut(clean(about), room - width_of(left[1:])), "bad" if diverges else "dim"))
     return sides(tuple(left), tuple(right), width)
 
@@ -156,9 +155,8 @@ def _heading(
 @lru_cache(maxsize=2)
 def _columns(call: Call) -> tuple[int, int]:
     """Cells of seq and clock: what the last event of the call takes."""
-    visit = projection.visit_count(call) - 1
-    events = range(max(0, projection.micro_count(call, visit) - LAST), projection.micro_count(call, visit))
-    rows = [projection.event_row(call, visit, micro) for micro in events]
+    lists = pages.of(call)
+    rows = lists.events(len(lists.visits) - 1)[-LAST:] if lists.visits else []
     seq = max((len(str(row.seq)) for row in rows if row.seq is not None), default=0)
     return max(4, seq), max(9, *(len(seconds(row.clock_ms)) for row in rows), 0)
 

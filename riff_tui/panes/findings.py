@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from engine.model.artifact import Finding
+from engine.model.findings import SEVERITIES
+from riff_tui import pages
 from riff_tui.content import Content, Target, listed
 from riff_tui.spans import SEVERITY, Spans, sides
 from riff_tui.text import plural, seconds
 from riff_tui.viewstate import ViewState
 
+SEARCHED = 1_000
+"""Findings, the gravest first, among which that of the cursor is looked for."""
 LINES = 3
 """Lines of one finding."""
 
 
 def content(view: ViewState) -> Content:
     """The rows of the findings pane."""
-    findings = view.findings
-    here = frozenset(view.answers.findings)
-    at = next((index for index, finding in enumerate(findings) if finding.finding_id in here), None)
-    counts = {name: sum(finding.severity == name for finding in findings) for name in SEVERITY}
+    lists = pages.of(view.call)
+    findings, here = lists.findings, frozenset(view.answers.findings)
+    near = range(min(len(findings), SEARCHED)) if here else ()
+    at = next((index for index in near if findings[index].finding_id in here), None)
+    counts = {name: lists.opened.counts.severities.get(name, 0) for name in SEVERITIES}
     words = [
         f"{count:,} info" if name == "info" else plural(count, name)
         for name, count in counts.items()
@@ -37,7 +43,7 @@ def content(view: ViewState) -> Content:
     )
 
 
-def _draw(findings: tuple[Finding, ...], row: int, width: int) -> Spans:
+def _draw(findings: Sequence[Finding], row: int, width: int) -> Spans:
     finding = findings[row // LINES]
     glyph, role = SEVERITY[finding.severity]
     if row % LINES == 1:

@@ -144,7 +144,7 @@ class DebuggerScreen(Opener):
 
         def go(text: str) -> str | None:
             try:
-                found = asking.goto(self.view, text)
+                found = asking.seek(self.view, place=text)
             except (EngineError, OSError) as error:
                 return told(error)
             self.stand_at(found)

@@ -15,7 +15,7 @@ from riff_tui.screens.frame import Frame
 from riff_tui.viewstate import ViewState, with_fields
 
 if TYPE_CHECKING:
-    from engine.debug.breakpoints import Breakpoint
+    from engine.model.breakpoint import Breakpoint
 
 WORDS = {
     "step": "event that means something",
@@ -116,16 +116,15 @@ class Motions(Frame):
 
     def cursor_of(self, target: Target) -> Cursor | None:
         """The place in time of a row."""
-        from engine.debug import projection
-        from riff_tui import asking
+        from riff_tui import asking, pages
 
-        view, call = self.view, self.view.call
+        view, lists = self.view, pages.of(self.view.call)
         if target.cursor is not None:
             return target.cursor
         if target.kind == "visit" and target.visit is not None:
-            return asking.seek(view, visit_id=projection.visit_id(call, target.visit))
+            return asking.seek(view, visit_id=lists.visits[target.visit].visit_id)
         if target.kind == "unattributed" and target.index is not None:
-            return asking.seek(view, event_id=projection.unattributed_row(call, target.index).event_id)
+            return asking.seek(view, event_id=lists.lane[target.index].event_id)
         if target.kind == "finding" and target.name is not None:
             return asking.seek(view, finding_id=target.name)
         return asking.seek(view, event_id=target.event_id) if target.event_id else None
@@ -175,9 +174,9 @@ class Motions(Frame):
         count = self.count()
         if not self.ready():
             return
-        from engine.debug import projection
+        from riff_tui import pages
 
-        last = projection.visit_count(self.view.call) - 1
+        last = len(pages.of(self.view.call).visits) - 1
         look: int | None = max(0, min(last, self.view.shown_visit + direction * count))
         if direction == 0 or look == self.view.cursor.visit:
             look = None
@@ -196,7 +195,7 @@ class Motions(Frame):
         """Set or remove a breakpoint on what the selected row stands for."""
         if not self.ready():
             return
-        from engine.debug import breakpoints
+        from riff_tui import client
 
         text = self._breakpoint_text(self.pane(self.focused_pane).target)
         points = self.view.breakpoints
@@ -205,20 +204,20 @@ class Motions(Frame):
             self.set_breakpoints(kept, f"breakpoint {text} removed")
             return
         try:
-            self.set_breakpoints((*points, breakpoints.parse(self.view.call, text)), f"● breakpoint {text}")
+            self.set_breakpoints((*points, client.breakpoint(self.view.call, text)), f"● breakpoint {text}")
         except EngineError as error:
             self.say(f"{error.code}: {error.message}", "bad")
 
     def _breakpoint_text(self, target: Target) -> str:
-        from engine.debug import projection
+        from riff_tui import pages
 
-        call = self.view.call
+        lists = pages.of(self.view.call)
         if target.kind == "slot":
             return f"slot:{target.name}"
         if target.kind == "event" and target.visit is not None and target.index is not None:
-            return f"event:{projection.event_row(call, target.visit, target.index).kind}"
+            return f"event:{lists.events(target.visit)[target.index].kind}"
         visit = target.visit if target.visit is not None else self.view.shown_visit
-        return f"state:{projection.state_id(call, visit)}"
+        return f"state:{lists.visits[visit].state_id if visit < len(lists.visits) else ''}"
 
     def set_breakpoints(self, points: tuple[Breakpoint, ...], words: str) -> None:
         """Show other breakpoints."""

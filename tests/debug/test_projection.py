@@ -82,16 +82,6 @@ def test_near_in_the_lane(call: Call, event_id: str, near: int) -> None:
     assert projection.unattributed_near(call, at(call, event_id)) == near
 
 
-def test_breadcrumb_marks_the_cursor(call: Call) -> None:
-    for _ in range(2):
-        trail = projection.breadcrumb(call, at(call, "bus:12"))
-        assert [(one.index, one.visit_id, one.current) for one in trail] == [
-            (0, "menu#1", False), (1, "ask#1", True), (2, "menu#2", False)
-        ]  # fmt: skip
-    crumbs = projection.breadcrumb(sample("property-menu"), Cursor(0, 0))
-    assert [one.findings for one in crumbs] == [0, 1, 0, 0, 0]
-
-
 def test_status(call: Call) -> None:
     status = projection.status(call, at(call, "bus:12"))
     assert (status.event_id, status.visit_id, status.clock_ms, status.clock) == (
@@ -208,7 +198,6 @@ def test_a_call_without_visits_has_empty_answers(tmp_path: Path) -> None:
     call = nothing(tmp_path)
     for cursor in (Cursor(0, 0), Cursor(0, 0, 0)):
         assert projection.edges(call, cursor) == EdgeTable([], None, None)
-        assert list(projection.breadcrumb(call, cursor)) == []
         assert projection.unattributed_near(call, cursor) in (0, 1)
         assert projection.conversation_index(call, cursor) == -1
     status = projection.status(call, Cursor(0, 0))

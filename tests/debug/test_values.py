@@ -275,21 +275,3 @@ def test_a_call_without_visits_has_no_values(tmp_path: Path) -> None:
         assert projection.variables(call, cursor) == []
         assert projection.context(call, cursor) == []
         assert projection.access_here(call, cursor) == {}
-
-
-def test_what_a_guard_read_is_what_its_slots_held_then(tmp_path: Path) -> None:
-    declared = flow([state("menu", [("slot_set:a", "bye")]), state("bye", kind="terminal")], [slot("a")])
-    events = [
-        row(1, "session_started", 0, initial_state="menu"),
-        row(2, "session_slots_seeded", 0, slots={"a": {"value": "seeded"}}),
-        row(3, "state_entered", 0, state_id="menu", visit_id="menu#1"),
-        row(4, "slot_write", 10, slot="a", old="seeded", new="said", kind="resolver", writer="choice"),
-        row(
-            5, "guard_evaluated", 20, guard="slot_set:a", result=True, slots_read=["a", "x"], edge_id="menu:0"
-        ),
-        row(6, "slot_write", 30, slot="a", old="said", new="later", kind="tool", writer="tool"),
-    ]
-    call = open_call(write_call(tmp_path, events=events, flow=declared))
-    (edge,) = projection.edges(call, moves.end(call)).rows
-    read = projection.values_read(call, edge.guards[-1])
-    assert [(name, said(cell)) for name, cell in read] == [("a", "said"), ("x", "unavailable: no_such_slot")]

@@ -12,6 +12,7 @@ from textual.widgets import Input
 from engine.debug import breakpoints, projection
 from engine.debug import cursor as moves
 from engine.model.views import Cursor, Stop
+from riff_tui import pages
 from riff_tui.actions import PANES
 from riff_tui.screens.detail import DetailScreen
 from riff_tui.screens.help import HelpScreen
@@ -215,7 +216,9 @@ async def test_t_moves_time_to_the_selected_row() -> None:
     async with opened("property-menu", where="at", place="bus:1") as pilot:
         screen = debugger(pilot)
         await pilot.press("5", "escape", "home", "enter")
-        assert cursor(pilot) == moves.at_finding(screen.view.call, screen.view.findings[0].finding_id)
+        assert cursor(pilot) == moves.at_finding(
+            screen.view.call, pages.of(screen.view.call).findings[0].finding_id
+        )
 
 
 async def test_looking_at_other_visits_leaves_time_alone() -> None:

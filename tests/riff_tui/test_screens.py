@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from engine.model.errors import EngineError
+from riff_tui import pages
 from riff_tui.actions import PANES
 from tests.calls import row, write_call
 from tests.riff_tui.driving import app_for, debugger, matches, opened, screen_text, settled
@@ -193,7 +194,7 @@ async def test_the_first_screen_answers_without_a_key() -> None:
         view = debugger(pilot).view
         text = screen_text(pilot)
         summary = view.call.summary
-        first = view.findings[0]
+        first = pages.of(view.call).findings[0]
         assert view.answers.visit_id in text.splitlines()[0]
         assert first.title in text
         assert summary.owner is not None and f"owner      {summary.owner}" in text

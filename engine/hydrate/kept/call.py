@@ -12,7 +12,6 @@ from engine.hydrate import identity
 from engine.hydrate.call import Call, Columns, Identity, Parts
 from engine.hydrate.callerturns import CallerTurn
 from engine.hydrate.clock import Clock, wall_of
-from engine.hydrate.conversation import item_count
 from engine.hydrate.derived import Derived
 from engine.hydrate.edges import Judged, Verdicts
 from engine.hydrate.extras import Extra
@@ -76,7 +75,6 @@ class _Facts(msgspec.Struct, frozen=True):
     lengths: tuple[int, int, int, int]
     """Of extras, caller turns, derived events and turn records."""
     findings: list[Finding]
-    conversation_items: int
     completeness: str
     completeness_reasons: list[str]
     summary: Summary
@@ -134,7 +132,6 @@ def _facts(call: Call) -> _Facts:
         extra_refs=parts.extra_refs,
         lengths=(len(parts.extras), len(parts.caller_turns), len(parts.derived), len(parts.turns)),
         findings=call.findings,
-        conversation_items=item_count(call),
         completeness=call.completeness,
         completeness_reasons=call.completeness_reasons,
         summary=msgspec.structs.replace(call.summary, breadcrumb=[]),
@@ -239,7 +236,7 @@ def _restored(path: Path, sections: Sections, facts: _Facts, verify: bool) -> Ca
     )  # fmt: skip
     call.raised, call.findings = [], facts.findings
     call.completeness, call.completeness_reasons = facts.completeness, facts.completeness_reasons
-    call.artifact_hash, call.conversation_items = facts.artifact_hash, facts.conversation_items
+    call.artifact_hash = facts.artifact_hash
     call.summary = msgspec.structs.replace(facts.summary, breadcrumb=seen.ids)
     return call
 

@@ -95,9 +95,13 @@ class Towards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class SeekArgs(Args, frozen=True, kw_only=True):
-    """Where to go: exactly one of these; ``count`` says how many times, with ``next`` or ``previous``."""
+    """Where to go: exactly one of these; ``count`` says how many times, with ``next`` or ``previous``.
+
+    ``place`` is any place as a person writes it: ``#482``, ``12.4s``, ``menu#2``, a finding, an event id.
+    """
 
     count: int = 1
+    place: str | None = None
     visit_id: str | None = None
     event_id: str | None = None
     time_ms: float | None = None
@@ -109,7 +113,18 @@ class SeekArgs(Args, frozen=True, kw_only=True):
     previous: Towards | None = None
 
 
-_TO = ("visit_id", "event_id", "time_ms", "finding_id", "turn_index", "start", "end", "next", "previous")
+_TO = (
+    "place",
+    "visit_id",
+    "event_id",
+    "time_ms",
+    "finding_id",
+    "turn_index",
+    "start",
+    "end",
+    "next",
+    "previous",
+)
 _ALONG = ("kind", "meaningful", "slot", "finding", "state", "turn")
 
 
@@ -120,6 +135,8 @@ def seek(asked: Asked, args: SeekArgs) -> Outcome:
         message = "count goes with next or previous"
         raise EngineError("BAD_ARGUMENT", message, argument="args.count")
     match _only(args, _TO, "args"):
+        case "place", text:
+            return _arrived(places.goto(call, text))
         case "visit_id", name:
             return _arrived(places.at_visit(call, name))
         case "event_id", name:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 from engine.debug import projection
@@ -10,7 +12,7 @@ from engine.debug.values import ends
 from engine.hydrate.call import Call
 from engine.hydrate.edgetable import edge_table
 from engine.hydrate.summary import first_divergence
-from engine.model.artifact import Cell, Guard, Summary
+from engine.model.artifact import Cell, Finding, Guard, Severity, Summary
 from engine.service.action import Action, Args, Asked, Outcome, PageArgs, paged
 
 
@@ -20,17 +22,25 @@ class Counts(msgspec.Struct, frozen=True):
     visits: int
     events: int
     unattributed: int
-    conversation: int
     findings: int
+    severities: dict[Severity, int]
+    """How many findings of each."""
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """A call that was opened: the first screen (contract 2.11), counts and hashes."""
+    """A call that was opened: the first screen (contract 2.11), counts and hashes.
+
+    Attributes:
+        divergence: The finding of the summary's first divergence.
+        flow_mismatch: Why the flow can't speak for this call, or None.
+    """
 
     summary: Summary
+    divergence: Finding | None
     counts: Counts
     flow_id: str | None
     flow_version: str | None
+    flow_mismatch: str | None
     artifact_hash: str
 
 
@@ -80,11 +90,14 @@ def open_call(asked: Asked, args: Args) -> Outcome:
         visits=len(call.visits),
         events=len(call.order.micro),
         unattributed=projection.unattributed_count(call),
-        conversation=projection.conversation_count(call),
         findings=len(call.findings),
+        severities=dict(sorted(Counter(one.severity for one in call.findings).items())),
     )
-    found = Opened(summary, counts, call.identity.flow_id, call.identity.flow_version, call.artifact_hash)
     first = first_divergence(call.findings)
+    found = Opened(
+        summary, first, counts, call.identity.flow_id, call.identity.flow_version, call.parts.flow_mismatch,
+        call.artifact_hash,
+    )  # fmt: skip
     return Outcome(found, refs=[] if first is None else first.event_ids)
 
 

@@ -11,7 +11,8 @@ from engine.sources.part import Ints
 
 _SUB = 8
 _LATE = 1 << 28
-_VISIT = 1 << 29
+_VISIT_BITS = 29
+_VISIT = 1 << _VISIT_BITS
 
 
 def order_key(anchor: int, suborder: int) -> int:
@@ -42,14 +43,14 @@ def stepping_order(visit: NDArray[np.int32], late: NDArray[np.bool_], keys: Ints
         keys: `order_key` of each event; events with one key keep their given order.
         visits: How many visits there are.
     """
-    owned = np.flatnonzero(visit >= 0)
-    owner = visit[owned]
-    key = owner * np.int64(_VISIT)
-    key += keys[owned]
-    if late.any():
-        key[late[owned]] += _LATE
-    micro = owned[np.argsort(key, kind="stable")]
-    counts = np.bincount(owner, minlength=visits) if len(owner) else np.zeros(visits, np.int64)
+    lost = visit < 0
+    key = visit * np.int64(_VISIT)
+    key += keys
+    key[late] += _LATE
+    key[lost] = visits * np.int64(_VISIT)  # behind all others, where they are cut off
+    micro = np.argsort(key, kind="stable")[: len(visit) - np.count_nonzero(lost)]
+    key >>= _VISIT_BITS
+    counts = np.bincount(key, minlength=visits + 1)[:visits]
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     position = np.full(len(visit), -1, np.int32)
     position[micro] = np.arange(len(micro), dtype=np.int32)

@@ -251,6 +251,6 @@ class _Assignment:
     def _late(self) -> NDArray[np.bool_]:
         """Owned events recorded after the visit that follows their own was entered."""
         size = len(self.owner)
-        entered = np.append(self.built.firsts, (size, size))
-        late: NDArray[np.bool_] = np.arange(size) > entered[self.owner + 1]
+        entered = np.append(self.built.firsts, (size, size)).astype(np.int32)
+        late: NDArray[np.bool_] = np.arange(size, dtype=np.int32) > entered[self.owner + 1]
         return late & (self.owner >= 0)

@@ -127,6 +127,9 @@ class Ledger:
         seq = self._joined("seq")
         if len(seq) < 2 or bool((seq[1:] > seq[:-1]).all()):
             return slice(0, len(seq)), seq
+        first_rows = self._before_repeats(seq)
+        if first_rows is not None:
+            return slice(0, first_rows), seq[:first_rows]
         order = np.argsort(seq, kind="stable")
         ordered = seq[order]
         starts_same = np.flatnonzero(ordered[1:] == ordered[:-1])
@@ -153,16 +156,39 @@ class Ledger:
         before = np.cumsum(keep) - 1
         for first, chosen in groups:
             for ordinal, choice in enumerate(chosen):
-                event = int(before[first]) + ordinal
-                if ordinal:
-                    self.suffix[event] = ordinal
-                if len(choice.refs) > 1:
-                    self.extra_refs[event] = choice.refs
-                if choice.conflict:
-                    self.conflicts.append(
-                        Conflict(event, tuple(map(self._ref, (choice.row, *choice.conflict))))
-                    )
+                self._note(int(before[first]) + ordinal, ordinal, choice)
         return places[keep], ordered[keep]
+
+    def _before_repeats(self, seq: Ints) -> int | None:
+        """How many rows stand before the last part, where all of its rows only repeat one of them.
+
+        So the ledger of the last events stands beside the durable one, and nothing has to be sorted.
+        """
+        size = int(self._offsets[-2])
+        ahead, behind = seq[:size], seq[size:]
+        at = np.searchsorted(ahead, behind)
+        inside = at < size
+        if not (inside.all() and (ahead[at] == behind).all() and (ahead[1:] > ahead[:-1]).all()):
+            return None
+        repeats: dict[int, list[int]] = {}
+        for row, event in enumerate(at.tolist(), size):
+            repeats.setdefault(event, [event]).append(row)
+        found = {event: self._choose(rows) for event, rows in sorted(repeats.items())}
+        if any(len(chosen) > 1 or chosen[0].row != event for event, chosen in found.items()):
+            return None
+        for event, (choice,) in found.items():
+            self._note(event, 0, choice)
+        return size
+
+    def _note(self, event: int, ordinal: int, choice: _Chosen) -> None:
+        """Keep what is to be known of an event that several rows are, or that shares its ``seq``."""
+        if ordinal:
+            self.suffix[event] = ordinal
+        if len(choice.refs) > 1:
+            self.extra_refs[event] = choice.refs
+        if choice.conflict:
+            rows = (choice.row, *choice.conflict)
+            self.conflicts.append(Conflict(event, tuple(map(self._ref, rows))))
 
     def _choose(self, members: list[int]) -> list[_Chosen]:
         """One row for each identity among rows of one ``seq``, in ``(kind, ts)`` order."""

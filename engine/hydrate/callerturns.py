@@ -70,8 +70,9 @@ def observations(ledger: Ledger, owned: Ownership, extras: list[Extra]) -> list[
         visits = owned.visit[captured.events].tolist()
         found = list(
             map(
-                Heard, captured.rows, columns["source"], columns["text"], visits, columns["input_id"],
-                columns["start_ms"], columns["end_ms"], repeat(False), columns["final"],
+                Heard._make,
+                zip(captured.rows, columns["source"], columns["text"], visits, columns["input_id"],
+                    columns["start_ms"], columns["end_ms"], repeat(False), columns["final"], strict=False),
             )
         )  # fmt: skip
         if None in columns["text"] or None in columns["source"]:

@@ -198,12 +198,16 @@ class Verdicts:
         return self._final_readings[visit]
 
     @cached_property
+    def readings(self) -> list[Reading]:
+        """The readings, as `Judged.decided` numbers them; first asked for when the rows are attached."""
+        pairs = zip(self.judged.of.tolist(), self.judged.first.tolist(), strict=True)
+        return [self.read(visit, row) for visit, row in pairs]
+
+    @cached_property
     def _final_readings(self) -> list[Reading | None]:
-        """By visit; first asked for when the rows are attached."""
-        judged = self.judged
-        pairs = zip(judged.of.tolist(), judged.first.tolist(), strict=True)
-        readings = [*(self.read(visit, row) for visit, row in pairs), None]
-        return [readings[number] for number in judged.decided.tolist()]
+        """By visit."""
+        readings = [*self.readings, None]
+        return [readings[number] for number in self.judged.decided.tolist()]
 
     def _deciding(self, rows: list[int]) -> int | None:
         if not rows:

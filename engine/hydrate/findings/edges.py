@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.hydrate.call import Call
 from engine.hydrate.edges import declared_edges, guard_edge
 from engine.hydrate.marks import agree
@@ -117,20 +119,30 @@ def boundary_writes(call: Call) -> list[Raised]:
         return found
     band, finals = call.owned.band, call.verdicts.finals
     declared = {(state.id, edge.edge_id): edge for state in call.flow.states for edge in state.transitions}
+    expected = {key: _declared_writes(edge) for key, edge in declared.items()}
     writing = {edge.edge_id for edge in declared.values() if edge.sets or edge.clears}
-    for visit, index in enumerate(finals.tolist()):
+    writes = np.array([*(reading.winner in writing for reading in call.verdicts.readings), False])
+    concerned = {*np.flatnonzero(writes[call.verdicts.judged.decided]).tolist(), *band}
+    for visit in sorted(concerned):
         reading = call.verdicts.final_reading(visit)
-        if reading is None or reading.winner is None or not (reading.winner in writing or visit in band):
+        if reading is None or reading.winner is None:
             continue
-        edge = declared.get((call.visits[visit].state_id, reading.winner))
-        if edge is not None and _left(call, visit):
-            found += _compare_writes(call, visit, call.verdicts.event(index), edge)
+        key = call.visits[visit].state_id, reading.winner
+        if key in declared and _left(call, visit):
+            event = call.verdicts.event(int(finals[visit]))
+            found += _compare_writes(call, visit, event, declared[key], expected[key])
     return found
 
 
-def _compare_writes(call: Call, visit: int, event: int, edge: Transition) -> list[Raised]:
-    expected: dict[str, object] = {slot: UNSET for slot in edge.clears}
-    expected |= {item.slot: item.value for item in edge.sets}
+def _declared_writes(edge: Transition) -> dict[str, object]:
+    """Slot → the value that taking an edge leaves it with."""
+    cleared: dict[str, object] = dict.fromkeys(edge.clears, UNSET)
+    return cleared | {item.slot: item.value for item in edge.sets}
+
+
+def _compare_writes(
+    call: Call, visit: int, event: int, edge: Transition, expected: dict[str, object]
+) -> list[Raised]:
     written = _band_values(call, visit)
     if expected.keys() == written.keys() and all(_same(expected[slot], written[slot]) for slot in written):
         return []

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from engine.canonical import fingerprint
 from engine.hydrate.call import Call
 from engine.hydrate.document import artifact_bytes
 from engine.hydrate.kept import call as kept
@@ -308,15 +310,34 @@ def test_one_wrong_byte_anywhere_is_seen(sample: Path, cache: Watched) -> None:
     assert used < len(whole) / 97 / 2
 
 
-@pytest.mark.parametrize("what", ["FORM", "HYDRATION_REVISION"])
+@pytest.mark.parametrize(
+    ("what", "becomes"),
+    [
+        ("FORM", 999),
+        ("HYDRATION_REVISION", 999),
+        ("__version__", "9.9"),
+        ("ALL_KINDS", ("note",)),
+        ("CODED", {}),
+    ],
+)
 def test_columns_of_another_version_are_thrown_away(
-    sample: Path, cache: Watched, monkeypatch: pytest.MonkeyPatch, what: str
+    sample: Path, cache: Watched, monkeypatch: pytest.MonkeyPatch, what: str, becomes: Any
 ) -> None:
     cache.open(sample)
-    monkeypatch.setattr(kept, what, 999)
+    monkeypatch.setattr(kept, what, becomes)
     cache.open(sample)
     cache.open(sample)
     assert cache.hydrated == 2
+
+
+def test_the_form_is_raised_with_the_sections() -> None:
+    """Change `FORM` with this hash: columns that an older engine kept must not be read as today's."""
+    sections = kept.keep(open_call(SAMPLES / "property-menu"))
+    told = {name: one.dtype.str if isinstance(one, np.ndarray) else None for name, one in sections.items()}
+    documents = [sorted(kept.document(sections, name, dict)) for name in ("call", "ledger", "slots")]
+    assert fingerprint([kept.FORM, told, documents]) == (
+        "sha256:076ef1362d0e5df2b03a595b2a5c82a032b7b3984e1d1fd63c04a5b8ab8741b9"
+    )
 
 
 def test_a_damaged_place_is_not_believed(sample: Path, cache: Watched) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 
+from engine import __version__
+from engine.canonical import fingerprint
 from engine.hydrate import identity
-from engine.hydrate.call import Call, Columns, Identity, Parts
+from engine.hydrate.call import ALL_KINDS, Call, Columns, Identity, Parts
 from engine.hydrate.callerturns import CallerTurn
-from engine.hydrate.clock import Clock, wall_of
+from engine.hydrate.clock import CLOCK_NAMES, Clock, wall_of
 from engine.hydrate.derived import Derived
 from engine.hydrate.edges import Judged, Verdicts
 from engine.hydrate.extras import Extra
@@ -21,7 +23,7 @@ from engine.hydrate.kept import ledger as ledgers
 from engine.hydrate.kept import slots, visits
 from engine.hydrate.kept.sections import Late, Sections, Writing, array, document
 from engine.hydrate.order import Order
-from engine.hydrate.ownership import Ownership
+from engine.hydrate.ownership import ATTRIBUTIONS, Ownership
 from engine.hydrate.pipeline import turns_of
 from engine.hydrate.visits import Quarantine, Visits
 from engine.model.artifact import Finding, Summary
@@ -32,13 +34,25 @@ from engine.sources.flow import read_flow
 from engine.sources.folder import open_files
 from engine.sources.hashing import start_hashing
 from engine.sources.manifest import read_manifest
-from engine.sources.part import LineFault
+from engine.sources.part import CAPTURED, CODED, LineFault
+from engine.sources.rowschema import TYPES
 from engine.sources.turns import TurnRecord, read_turns
 
 FORM = 1
-"""Raised whenever what is kept, or its meaning, changes."""
+"""Raised whenever the sections change, or what they mean."""
 _OWNED = ("attribution", "late")
 _BUILT = ("firsts", "exits", "open_at", "open_after", "owner")
+
+
+def writer() -> str:
+    """A hash of what the numbers in sections mean: the engine's version, and the order of its words."""
+    return fingerprint(
+        {
+            "form": FORM, "revision": HYDRATION_REVISION, "engine": __version__,
+            "kinds": ALL_KINDS, "types": TYPES, "captured": CAPTURED, "coded": CODED,
+            "attributions": ATTRIBUTIONS, "clocks": CLOCK_NAMES,
+        }
+    )  # fmt: skip
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -55,8 +69,7 @@ class _File(msgspec.Struct, frozen=True):
 class _Facts(msgspec.Struct, frozen=True):
     """What is neither a column nor a list that is looked into item by item."""
 
-    form: int
-    revision: int
+    written_by: str
     settings: Settings
     reveal: bool
     artifact_hash: str
@@ -110,8 +123,7 @@ def keep(call: Call) -> Writing:
 def _facts(call: Call) -> _Facts:
     parts, owned = call.parts, call.parts.owned
     return _Facts(
-        form=FORM,
-        revision=HYDRATION_REVISION,
+        written_by=writer(),
         settings=parts.settings,
         reveal=call.reveal,
         artifact_hash=call.artifact_hash,
@@ -159,7 +171,7 @@ def restore(path: Path, sections: Sections, settings: Settings, reveal: bool, ve
     """
     try:
         facts: _Facts = document(sections, "call", _Facts)
-        if (facts.form, facts.revision) != (FORM, HYDRATION_REVISION):
+        if facts.written_by != writer():
             raise Unfit("of another version")
         if (facts.settings, facts.reveal) != (settings, reveal):
             raise Unfit("of other settings")

@@ -20,6 +20,7 @@ from engine.canonical import fingerprint
 from engine.hydrate.call import Call
 from engine.hydrate.document import artifact_bytes
 from engine.hydrate.kept import call as kept
+from engine.hydrate.kept.sections import document
 from engine.hydrate.pipeline import open_call
 from engine.model.errors import EngineError
 from engine.model.limits import SETTINGS
@@ -334,7 +335,7 @@ def test_the_form_is_raised_with_the_sections() -> None:
     """Change `FORM` with this hash: columns that an older engine kept must not be read as today's."""
     sections = kept.keep(open_call(SAMPLES / "property-menu"))
     told = {name: one.dtype.str if isinstance(one, np.ndarray) else None for name, one in sections.items()}
-    documents = [sorted(kept.document(sections, name, dict)) for name in ("call", "ledger", "slots")]
+    documents = [sorted(document(sections, name, dict)) for name in ("call", "ledger", "slots")]
     assert fingerprint([kept.FORM, told, documents]) == (
         "sha256:076ef1362d0e5df2b03a595b2a5c82a032b7b3984e1d1fd63c04a5b8ab8741b9"
     )

@@ -23,7 +23,7 @@ T = TypeVar("T")
 SIZE = 32
 """Rows of a page: about what a screen shows."""
 KEPT = 24
-"""Pages of one list that are kept."""
+"""Pages of one list that are kept: with all of a conversation whose lines are broken to fit."""
 GUARDS = 64
 """Events whose values are kept: guards of the visits that were looked at last."""
 OPEN_VISITS = 8
@@ -77,7 +77,7 @@ class Listed(Sequence[T], Generic[T]):
         """
         found = self._pages.get(number)
         if found is None:
-            if self._total is not None and number * self.size > self._total:
+            if self._total is not None and number * self.size >= max(1, self._total):
                 raise IndexError(number)
             told = client.ask(
                 self._call, self._action, None, fields=[], limit=self.size,
@@ -110,7 +110,7 @@ class Lists:
         self.opened: Opened = client.ask(call, "open", None, fields=[]).result
         self.visits: Listed[VisitRow] = Listed(call, "list_visits", "visits")
         self.lane: Listed[ListedEvent] = Listed(call, "list_events", "events", unattributed=True)
-        self.items: Listed[Turn] = Listed(call, "list_conversation", "items")
+        self.items: Listed[Turn] = Listed(call, "list_conversation", "items", size=48)
         self.findings: Listed[Finding] = Listed(call, "list_findings", "findings", size=100, by="severity")
         self._events: OrderedDict[int, Listed[ListedEvent]] = OrderedDict()
         self._held: OrderedDict[str, dict[str, Cell]] = OrderedDict()

@@ -202,7 +202,7 @@ def entry_micro(call: Call, visit: int) -> int:
 def _kept(call: Call, lane: Ints) -> tuple[Ints, Ints]:
     """For each event of the lane, the visit a cursor keeps there and the last position before it (or -1)."""
     order = call.order
-    if not call.visits:
+    if not (call.visits and len(lane)):
         return np.zeros(len(lane), np.int64), np.full(len(lane), -1, np.int64)
     anchors = np.fromiter((call.bus_anchor(event) for event in lane.tolist()), np.int64, len(lane))
     kept = np.maximum(np.searchsorted(call.parts.built.firsts, anchors, "right") - 1, 0)

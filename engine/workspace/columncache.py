@@ -78,8 +78,10 @@ class ColumnCache:
 
         What is hydrated here is kept when `keep_waiting` is called.
         """
-        real = Path(os.path.realpath(path))
-        before = signature(real, ".") if real.is_dir() else None
+        before = None
+        if os.path.isdir(path):  # also False for what is no path, or may not be looked at
+            real = Path(os.path.realpath(path))
+            before = signature(real, ".")
         if before is not None:
             found = self._kept(path, real, before, reveal, settings)
             if found is not None and session in (None, found.session_id):

@@ -234,6 +234,13 @@ def test_verify_knows_a_call_that_was_only_touched(
     assert cache.hydrated == 1
 
 
+@pytest.mark.parametrize("path", ["nowhere", "a\0b", "x" * 5000])
+def test_what_is_no_call_has_its_own_error(tmp_path: Path, cache: Watched, path: str) -> None:
+    with pytest.raises(EngineError) as refused:
+        cache.open(tmp_path / path)
+    assert refused.value.code == "NO_EVENT_SOURCE"
+
+
 # Nothing damaged or foreign is believed.
 
 

@@ -139,7 +139,13 @@ class _Helper:
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path))
         try:
             process = subprocess.Popen(
-                [sys.executable, "-c", _RUN, pickle.dumps(order).hex()],
+                [
+                    sys.executable,
+                    "-P",
+                    "-c",
+                    _RUN,
+                    pickle.dumps(order).hex(),
+                ],  # nothing of the working folder
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from engine.hydrate.document import artifact_bytes
 from engine.hydrate.pipeline import open_call
 from engine.model.errors import EngineError
 from engine.sources import folder, halves
+from engine.sources.otherhalf import Checked
 from tests.calls import flow, manifest, row, write_call
 
 CONTEXT = {"turn_count": 1, "recent_states": ["menu"], "decision_epoch": 0}
@@ -72,6 +73,28 @@ def test_a_helper_that_fails_is_made_up_for(
     request.getfixturevalue("split")
     monkeypatch.setattr(halves, "_RUN", program)
     assert artifact_bytes(open_call(call)) == alone
+
+
+def test_the_helper_runs_nothing_of_the_working_folder(
+    call: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, split: None
+) -> None:
+    ran = tmp_path / "ran"
+    for name in ("engine", "numpy", "msgspec"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f"open({str(ran)!r}, 'w')")
+    helped: list[bool] = []
+    checked = halves._Helper.checked
+
+    def listen(helper: halves._Helper) -> Checked | None:
+        found = checked(helper)
+        helped.append(found is not None)
+        return found
+
+    monkeypatch.setattr(halves._Helper, "checked", listen)
+    monkeypatch.chdir(tmp_path)
+    open_call(call)
+    assert not ran.exists()
+    assert helped == [True, True]  # both ledgers
 
 
 @pytest.mark.parametrize("at", [3, 55])
